@@ -1,0 +1,36 @@
+# Compiler settings common to every target of the project.
+find_program(CALOTYPE_CCACHE ccache)
+if(CALOTYPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CALOTYPE_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CALOTYPE_CCACHE})
+endif()
+
+add_library(calotype_options INTERFACE)
+target_compile_options(calotype_options INTERFACE -Wall -Wextra -Wno-missing-field-initializers
+  $<$<BOOL:${CALOTYPE_WERROR}>:-Werror>)
+if(CALOTYPE_SANITIZE)
+  target_compile_options(calotype_options INTERFACE -fsanitize=${CALOTYPE_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(calotype_options INTERFACE -fsanitize=${CALOTYPE_SANITIZE})
+endif()
+if(CALOTYPE_STATIC)
+  target_link_options(calotype_options INTERFACE -static-libstdc++ -static-libgcc)
+endif()
+
+# calotype_layer(NAME [SOURCES_IN folder...] [DEPENDS layer...] [LINK library...])
+# A static library from every source of the folders: one layer of the house.
+function(calotype_layer name)
+  cmake_parse_arguments(ARG "" "" "SOURCES_IN;DEPENDS;LINK" ${ARGN})
+  set(sources)
+  foreach(folder IN LISTS ARG_SOURCES_IN)
+    file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.c)
+    list(APPEND sources ${found})
+  endforeach()
+  add_library(calotype_${name} STATIC ${sources})
+  target_include_directories(calotype_${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
+    PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(calotype_${name} PRIVATE $<BUILD_INTERFACE:calotype_options> PUBLIC ${ARG_LINK})
+  foreach(layer IN LISTS ARG_DEPENDS)
+    target_link_libraries(calotype_${name} PUBLIC calotype_${layer})
+  endforeach()
+endfunction()

@@ -1,0 +1,64 @@
+#pragma once
+// Buffer: typed memory with a box and strides, owned or the caller's.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "calotype/runtime.h"
+#include "calotype/type.h"
+
+namespace calotype {
+
+/// A dense or strided n-dimensional array of host memory; dimension 0 is innermost in the default layout.
+/// Copies share the memory. Strides are in elements and may be of any sign.
+class Buffer {
+ public:
+  Buffer() = default;
+  /// Owned memory, uninitialised, dense with dimension 0 innermost, 64-byte aligned.
+  Buffer(Type type, std::vector<std::int64_t> extents);
+  /// The caller's memory; `data` is the element at the smallest coordinates. Strides in elements; empty: dense.
+  Buffer(Type type, void* data, std::vector<std::int64_t> extents, std::vector<std::int64_t> strides = {});
+  template <class T>
+  Buffer(T* data, std::vector<std::int64_t> extents, std::vector<std::int64_t> strides = {})
+      : Buffer(type_of<T>(), static_cast<void*>(data), std::move(extents), std::move(strides)) {}
+
+  bool defined() const { return raw_.data != nullptr || raw_.rank > 0; }
+  Type type() const;
+  int rank() const { return raw_.rank; }
+  std::int64_t min(int d) const { return raw_.dims[d].min; }
+  std::int64_t extent(int d) const { return raw_.dims[d].extent; }
+  std::int64_t stride(int d) const { return raw_.dims[d].stride; }
+  std::int64_t elements() const;
+  void* data() const { return raw_.data; }
+
+  /// The part [min, min + extent) of one dimension, sharing the memory; coordinates keep their values.
+  /// Throws Error(Usage) if it is not inside.
+  Buffer crop(int dimension, std::int64_t min, std::int64_t extent) const;
+  /// The same memory with the smallest coordinate of each dimension renamed.
+  Buffer translate(std::vector<std::int64_t> mins) const;
+  /// The same memory with dimensions in another order: result dimension i is dimension order[i].
+  Buffer transpose(std::vector<int> order) const;
+  /// A dense copy.
+  Buffer copy() const;
+  void fill(double value);
+
+  /// The element at the coordinates. T must be the element type; Error(Usage) otherwise or outside.
+  template <class T>
+  T& at(std::vector<std::int64_t> coordinates) const {
+    return *static_cast<T*>(address(type_of<T>(), coordinates));
+  }
+  /// The element as a double, whatever its type (64-bit integers may round).
+  double value(const std::vector<std::int64_t>& coordinates) const;
+  /// Store a double converted to the element type, rounded to nearest even.
+  void set_value(const std::vector<std::int64_t>& coordinates, double value) const;
+
+  const calotype_buffer& raw() const { return raw_; }
+
+ private:
+  void* address(Type type, const std::vector<std::int64_t>& coordinates) const;
+  std::shared_ptr<void> owner_;
+  calotype_buffer raw_{};
+};
+
+}  // namespace calotype

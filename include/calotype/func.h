@@ -1,0 +1,169 @@
+#pragma once
+// The algorithm: Var, Dim, RDom, Func. What is computed, with nothing about how.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "calotype/error.h"
+#include "calotype/expr.h"
+
+namespace calotype {
+
+namespace ir {
+struct Symbol;
+using SymbolPtr = std::shared_ptr<const Symbol>;
+}  // namespace ir
+namespace lang {
+struct FuncContents;
+struct RDomContents;
+}  // namespace lang
+
+/// A free coordinate. Two Vars of one name are the same coordinate. Type Int(64).
+class Var {
+ public:
+  explicit Var(const std::string& name);
+  const std::string& name() const;
+  operator Expr() const;
+  const ir::SymbolPtr& symbol() const { return symbol_; }
+
+ private:
+  ir::SymbolPtr symbol_;
+};
+
+/// A named size, bound when a kernel is called: the extent of an input or output dimension, a reduction bound.
+/// Each Dim object (and its copies) is one size; names are unique in a Pipeline. Type Int(64), at least 0.
+class Dim {
+ public:
+  explicit Dim(const std::string& name);
+  const std::string& name() const;
+  operator Expr() const;
+  const ir::SymbolPtr& symbol() const { return symbol_; }
+
+ private:
+  ir::SymbolPtr symbol_;
+};
+
+/// A scalar argument of a Pipeline, given at each call.
+class Param {
+ public:
+  /// `initial` is what `run` uses where the caller gives none; it must fit the type.
+  Param(Type type, const std::string& name, std::optional<double> initial = std::nullopt);
+  const std::string& name() const;
+  Type type() const;
+  std::optional<double> initial() const { return initial_; }
+  operator Expr() const;
+  const ir::SymbolPtr& symbol() const { return symbol_; }
+
+ private:
+  ir::SymbolPtr symbol_;
+  std::optional<double> initial_;
+};
+
+/// One coordinate of a reduction domain. The name is unique within the Func that uses it.
+class RVar {
+ public:
+  /// A loop name for schedules only (as in `split(k, ko, ki, 8)`), not a coordinate of an algorithm.
+  explicit RVar(const std::string& name) : name_(name) {}
+  RVar(const std::string& name, ir::SymbolPtr symbol) : name_(name), symbol_(std::move(symbol)) {}
+  const std::string& name() const { return name_; }
+  /// The coordinate; throws Error(Algorithm) for an RVar that is only a name.
+  operator Expr() const;
+
+ private:
+  std::string name_;
+  ir::SymbolPtr symbol_;
+};
+
+/// A reduction domain: a box of coordinates visited in order, the first dimension innermost.
+class RDom {
+ public:
+  /// One dimension [min, min + extent), named `name`.
+  RDom(Expr min, Expr extent, const std::string& name);
+  /// Several dimensions {min, extent}, named name.x, name.y, name.z, name.w (further ones name.4 and on);
+  /// or with the names given.
+  RDom(const std::vector<std::pair<Expr, Expr>>& ranges, const std::string& name);
+  RDom(const std::vector<std::pair<Expr, Expr>>& ranges, const std::vector<std::string>& names);
+
+  /// Visit only the points where the condition holds (conditions accumulate).
+  void where(Expr condition);
+
+  int dimensions() const;
+  RVar operator[](int i) const;
+  RVar x() const { return (*this)[0]; }
+  RVar y() const { return (*this)[1]; }
+  RVar z() const { return (*this)[2]; }
+  /// A domain of one dimension is its coordinate.
+  operator Expr() const;
+  operator RVar() const;
+  const std::shared_ptr<lang::RDomContents>& contents() const { return contents_; }
+
+ private:
+  std::shared_ptr<lang::RDomContents> contents_;
+};
+
+/// `f(x, y)`: a use of a Func as an Expr, or the left side of a definition.
+class FuncRef {
+ public:
+  FuncRef(std::shared_ptr<lang::FuncContents> func, std::vector<Expr> args);
+  /// The pure definition if the Func has none and all arguments are distinct Vars; else an update.
+  FuncRef& operator=(Expr value);
+  FuncRef& operator=(const FuncRef& value);
+  FuncRef(const FuncRef&) = default;
+  /// Updates. On a Func without a definition they first define it as the identity (0, or 1 for *=), with a
+  /// pure argument for each coordinate (RVars and expressions get fresh names).
+  FuncRef& operator+=(Expr value);
+  FuncRef& operator-=(Expr value);
+  FuncRef& operator*=(Expr value);
+  operator Expr() const;
+
+ private:
+  std::shared_ptr<lang::FuncContents> func_;
+  std::vector<Expr> args_;
+};
+
+/// A pure function over integer coordinates with optional ordered updates.
+/// A name may be defined once; updates follow in program order. Once a Pipeline was made from it a Func can no
+/// longer be changed.
+class Func {
+ public:
+  /// Names: letters, digits, '_' and '.', starting with a letter or '_'.
+  explicit Func(const std::string& name);
+  /// Declares element type and rank; a definition that differs is an error.
+  Func(Type type, int rank, const std::string& name);
+
+  template <class... Args>
+  FuncRef operator()(Args&&... args) const {
+    return at({Expr(std::forward<Args>(args))...});
+  }
+  FuncRef at(std::vector<Expr> args) const;
+  FuncRef operator()(std::vector<Expr> args) const { return at(std::move(args)); }
+
+  const std::string& name() const;
+  bool defined() const;
+  int rank() const;
+  Type type() const;
+  int updates() const;
+  std::vector<Var> args() const;
+  const std::shared_ptr<lang::FuncContents>& contents() const { return contents_; }
+
+ private:
+  friend class FuncRef;
+  std::shared_ptr<lang::FuncContents> contents_;
+};
+
+/// Inline reductions over the RDom that `value` uses. Each is a Func of its own named `name`, whose arguments are
+/// the free Vars of `value`, so that a schedule can reach it. `value` may use one RDom only.
+Expr sum(Expr value, const std::string& name);
+Expr product(Expr value, const std::string& name);
+Expr maximum(Expr value, const std::string& name);
+Expr minimum(Expr value, const std::string& name);
+/// Without a name: "sum", or "sum.1" and on for the following ones of a definition order in one thread.
+Expr sum(Expr value);
+Expr product(Expr value);
+Expr maximum(Expr value);
+Expr minimum(Expr value);
+
+}  // namespace calotype

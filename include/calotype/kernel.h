@@ -1,0 +1,59 @@
+#pragma once
+// Kernel: the product of algorithm, schedule and target. Immutable, callable from several threads.
+
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "calotype/buffer.h"
+#include "calotype/target.h"
+
+namespace calotype {
+
+namespace driver {
+class KernelImpl;
+}
+
+/// One argument of a call: a Buffer, or the value of a Param.
+class Arg {
+ public:
+  Arg(const Buffer& buffer) : value_(buffer) {}
+  Arg(double scalar) : value_(scalar) {}
+  Arg(int scalar) : value_(static_cast<double>(scalar)) {}
+  const std::variant<Buffer, double>& value() const { return value_; }
+
+ private:
+  std::variant<Buffer, double> value_;
+};
+
+class Kernel {
+ public:
+  explicit Kernel(std::shared_ptr<const driver::KernelImpl> impl) : impl_(std::move(impl)) {}
+
+  /// Inputs and Params as listed in the Pipeline, then outputs. Checks every argument first (type, rank, extents,
+  /// strides, null, overlap, required regions) and throws Error(Argument) with nothing written. On CUDA copies in,
+  /// runs, copies out and waits.
+  template <class... Args>
+  void operator()(Args&&... args) const {
+    call({Arg(args)...});
+  }
+  void call(const std::vector<Arg>& args) const;
+
+  const Target& target() const;
+  /// Seconds from Pipeline to machine code, and by pass in order.
+  double compile_seconds() const;
+  std::vector<std::pair<std::string, double>> pass_seconds() const;
+  /// Text of a level: "schedule", "bounds", "loops", "tiles", "pipeline", "memory", "sync", "lowered", "plan",
+  /// "llvm", "asm", "cuda", "ptx". Error(Usage) lists the levels this target has.
+  std::string show(const std::string& level) const;
+  /// What the schedule let the compiler do to float results: JSON text of the `numerics` object.
+  std::string numerics() const;
+  const driver::KernelImpl& impl() const { return *impl_; }
+
+ private:
+  std::shared_ptr<const driver::KernelImpl> impl_;
+};
+
+}  // namespace calotype

@@ -1,0 +1,69 @@
+#pragma once
+// Pipeline: a closed algorithm with its inputs and outputs. Immutable; any number of schedules may be compiled
+// from it at the same time.
+
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "calotype/buffer.h"
+#include "calotype/func.h"
+#include "calotype/image_param.h"
+#include "calotype/kernel.h"
+#include "calotype/target.h"
+
+namespace calotype {
+
+class Schedule;
+namespace lang {
+struct Graph;
+}
+
+/// An argument that a Pipeline takes: an image or a scalar.
+using Input = std::variant<ImageParam, Param>;
+
+/// An output: a Func, with the extents of its box [0, extent) if the algorithm fixes them. Without extents the
+/// box is whatever buffer the caller passes, and its sizes are the Dims NAME.extent.0 and on.
+struct Output {
+  Output(const Func& func) : func(func) {}
+  Output(const Func& func, std::vector<Expr> extents) : func(func), extents(std::move(extents)) {}
+  Func func;
+  std::vector<Expr> extents;
+};
+
+/// What `evaluate` returns beside the values themselves.
+struct Evaluation {
+  std::vector<Buffer> outputs;  ///< in the outputs' own types, computed in the definitions' own types and order
+  std::vector<Buffer> exact;    ///< float outputs: the value in float64 arithmetic
+  std::vector<Buffer> bound;    ///< float outputs: running first-order error bound B of the definition's types
+};
+
+class Pipeline {
+ public:
+  /// Closes the algorithm over everything reachable from `outputs`. Errors (Algorithm): undefined Func, cycle,
+  /// duplicate names, an ImageParam or Param that is used and not listed, or listed and not used, wrong ranks.
+  Pipeline(const std::string& name, std::vector<Input> inputs, std::vector<Output> outputs);
+
+  const std::string& name() const;
+  /// Algorithm, schedule and target give a kernel. Errors: Schedule, Target.
+  Kernel compile(const Schedule& schedule, const Target& target) const;
+
+  /// The reference: run the definitions with no schedule. `sizes` gives Dims that no input fixes; `params` by name.
+  Evaluation evaluate(const std::vector<Buffer>& inputs, const std::map<std::string, double>& params = {},
+                      const std::map<std::string, std::int64_t>& sizes = {}) const;
+
+  /// A hash of the typed definitions with names left out, as "h1:0123456789abcdef".
+  std::string fingerprint() const;
+  /// The definitions as text.
+  std::string str() const;
+
+  const lang::Graph& graph() const { return *graph_; }
+  const std::shared_ptr<const lang::Graph>& graph_ptr() const { return graph_; }
+
+ private:
+  std::shared_ptr<const lang::Graph> graph_;
+};
+
+}  // namespace calotype

@@ -1,0 +1,214 @@
+#pragma once
+// Schedule: how an algorithm runs, as a value: an ordered list of directives, in C++ or JSON. It refers to Funcs,
+// stages and loops by name, so one Schedule may be tried on any Pipeline; `check` says whether it fits.
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "calotype/error.h"
+#include "calotype/func.h"
+#include "calotype/image_param.h"
+#include "calotype/target.h"
+
+namespace calotype {
+
+class Pipeline;
+class Schedule;
+
+/// What happens where a factor does not divide an extent.
+enum class Tail {
+  Auto,          ///< predicate for vectors and threads, guard elsewhere
+  Guard,         ///< a branch around the body
+  ShiftInwards,  ///< the last tile moves back and recomputes; pure definitions only, extent >= factor
+  RoundUp,       ///< compute past the end: enlarges what is allocated; not for outputs, inputs or reductions
+  Predicate,     ///< mask loads and stores
+};
+
+/// Where the values of a Func live.
+enum class Memory { Auto, Heap, Stack, Global, Shared, Register, Local };
+
+/// A named integer of a schedule, which a tuner or `--set` may change.
+struct Knob {
+  std::string name;
+  std::int64_t value = 0;  ///< at the time of making; the Schedule holds the present one
+};
+
+/// An integer argument of a directive: a number or a knob.
+struct Factor {
+  Factor(int value) : number(value) {}
+  Factor(std::int64_t value) : number(value) {}
+  Factor(const Knob& knob) : number(knob.value), knob(knob.name) {}
+  std::int64_t number;
+  std::string knob;  ///< empty: a plain number
+};
+
+/// A loop by name. A loop name found in several stages is qualified where another Func's loop is meant.
+struct LoopName {
+  LoopName(const Var& var) : name(var.name()) {}
+  LoopName(const RVar& var) : name(var.name()) {}
+  LoopName(const RDom& dom) : name(dom[0].name()) {}
+  LoopName(const char* name) : name(name) {}
+  LoopName(std::string name) : name(std::move(name)) {}
+  std::string name;
+};
+
+/// A Func or input by name, as an argument of a directive.
+struct FuncName {
+  FuncName(const Func& func) : name(func.name()) {}
+  FuncName(const ImageParam& image) : name(image.name()) {}
+  FuncName(const char* name) : name(name) {}
+  FuncName(std::string name) : name(std::move(name)) {}
+  std::string name;
+};
+
+namespace schedule {
+
+/// An argument of a recorded directive: integer, knob by name, string, or list of these.
+struct KnobRef {
+  std::string name;
+  bool operator==(const KnobRef&) const = default;
+};
+struct Value {
+  using List = std::vector<Value>;
+  std::variant<std::int64_t, KnobRef, std::string, List> data;
+  Value(std::int64_t v) : data(v) {}
+  Value(int v) : data(static_cast<std::int64_t>(v)) {}
+  Value(const Factor& f) {
+    if (f.knob.empty()) data = f.number; else data = KnobRef{f.knob};
+  }
+  Value(KnobRef k) : data(std::move(k)) {}
+  Value(std::string s) : data(std::move(s)) {}
+  Value(const char* s) : data(std::string(s)) {}
+  Value(List l) : data(std::move(l)) {}
+  bool operator==(const Value&) const = default;
+};
+
+/// One recorded directive. `stage` is the text of the stage or Func addressed, empty for those that edit the graph.
+struct Directive {
+  std::string stage;                                 ///< "blur_y", "acc.update(0)"
+  std::string name;                                  ///< "split"
+  std::vector<std::pair<std::string, Value>> args;   ///< in the order of the directive's definition
+  bool operator==(const Directive&) const = default;
+};
+
+}  // namespace schedule
+
+/// A stage of a Func in a Schedule: where directives are recorded. Methods return the handle, to be chained.
+/// `compute_*` and `store_*` address the Func, the others this stage.
+class Stage {
+ public:
+  Stage(Schedule* schedule, std::string func, int stage = 0);
+  /// Update `i` of the Func.
+  Stage update(int i = 0) const;
+  const std::string& func() const { return func_; }
+  /// "acc" or "acc.update(0)".
+  std::string name() const;
+
+  // Where a Func is computed and stored
+  Stage& compute_inline();
+  Stage& compute_root();
+  Stage& compute_at(const FuncName& consumer, const LoopName& loop);
+  Stage& compute_at(const Stage& consumer, const LoopName& loop);
+  Stage& store_at(const FuncName& consumer, const LoopName& loop);
+  Stage& store_at(const Stage& consumer, const LoopName& loop);
+  Stage& store_in(Memory memory);
+  /// Promise that `dim` covers exactly [min, min + extent): checked at the call.
+  Stage& bound(const LoopName& dim, Factor min, Factor extent);
+
+  // Loops of this stage
+  Stage& split(const LoopName& loop, const LoopName& outer, const LoopName& inner, Factor factor,
+               Tail tail = Tail::Auto);
+  /// With one name given the new loops are NAME.o and NAME.i.
+  Stage& split(const LoopName& loop, Factor factor, Tail tail = Tail::Auto);
+  Stage& fuse(const LoopName& inner, const LoopName& outer, const LoopName& fused);
+  Stage& tile(const std::vector<LoopName>& loops, const std::vector<LoopName>& outer,
+              const std::vector<LoopName>& inner, const std::vector<Factor>& factors, Tail tail = Tail::Auto);
+  Stage& tile(const LoopName& x, const LoopName& y, const LoopName& xo, const LoopName& yo, const LoopName& xi,
+              const LoopName& yi, Factor fx, Factor fy, Tail tail = Tail::Auto);
+  /// Innermost first; permutes the named loops among their own places.
+  Stage& reorder(const std::vector<LoopName>& loops);
+  template <class... Loops>
+  Stage& reorder(const LoopName& a, const LoopName& b, const Loops&... rest) {
+    return reorder(std::vector<LoopName>{a, b, LoopName(rest)...});
+  }
+  Stage& serial(const LoopName& loop);
+  Stage& parallel(const LoopName& loop);
+  Stage& unroll(const LoopName& loop);
+  /// Splits by the factor (NAME.o, NAME.u) and unrolls the inner loop.
+  Stage& unroll(const LoopName& loop, Factor factor, Tail tail = Tail::Auto);
+  Stage& vectorize(const LoopName& loop);
+  /// Splits by the factor (NAME.o, NAME.v) and vectorises the inner loop.
+  Stage& vectorize(const LoopName& loop, Factor factor, Tail tail = Tail::Auto);
+  Stage& gpu_blocks(const std::vector<LoopName>& loops);
+  template <class... Loops>
+  Stage& gpu_blocks(const LoopName& x, const Loops&... rest) {
+    return gpu_blocks(std::vector<LoopName>{x, LoopName(rest)...});
+  }
+  /// Binds whole loops to threads x, y, z.
+  Stage& gpu_threads(const std::vector<LoopName>& loops);
+  Stage& gpu_threads(const LoopName& x) { return gpu_threads(std::vector<LoopName>{x}); }
+  Stage& gpu_threads(const LoopName& x, const LoopName& y) { return gpu_threads(std::vector<LoopName>{x, y}); }
+  /// Splits by the factor (NAME.o, NAME.t) and binds the inner loop to thread x.
+  Stage& gpu_threads(const LoopName& loop, Factor factor, Tail tail = Tail::Auto);
+
+  /// Split an associative update: the reduction loops in `preserved` become pure coordinates of a new Func `as`
+  /// (each pair: reduction loop, its new coordinate), which this update then reduces. Returns the new Func's stage.
+  Stage rfactor(const std::vector<std::pair<LoopName, LoopName>>& preserved, const std::string& as);
+
+  /// What every method above calls: record a directive by name.
+  Stage& record(std::string name, std::vector<std::pair<std::string, schedule::Value>> args);
+
+ private:
+  Schedule* schedule_;
+  std::string func_;
+  int stage_;
+};
+
+class Schedule {
+ public:
+  Schedule() = default;
+
+  /// The Func's stage 0. Never creates: an unknown Func is reported by `check` and `compile`, with the stages that
+  /// exist.
+  Stage operator[](const FuncName& func);
+  Stage operator[](const Stage& stage);
+
+  /// A copy of `of` (an input or Func) between it and the consumers listed (empty: all): a Func named
+  /// `OF.in(A,B)` or `OF.in`, whose stage is returned.
+  Stage in(const FuncName& of, const std::vector<FuncName>& consumers = {});
+
+  /// A named integer. Its value is part of the schedule.
+  Knob knob(const std::string& name, std::int64_t value);
+  /// Change a knob; Error(Usage) lists the knobs if there is none of that name.
+  void set(const std::string& knob, std::int64_t value);
+  const std::vector<Knob>& knobs() const { return knobs_; }
+
+  const std::vector<schedule::Directive>& directives() const { return directives_; }
+  void append(schedule::Directive directive);
+  /// Stage texts of the directives resolve names as the printer wrote them.
+  bool operator==(const Schedule& other) const;
+
+  /// All diagnostics against an algorithm and target, without compiling. Throws nothing; empty means legal.
+  std::vector<Diagnostic> check(const Pipeline& pipeline, const Target& target = Target::host()) const;
+
+  /// One directive a line, as C++ would spell it.
+  std::string str() const;
+
+  /// The schedule file (see docs/schedule_files.md) for this algorithm and target.
+  std::string to_json(const Pipeline& pipeline, const Target& target) const;
+  /// Writes to a temporary file beside `path` and renames it. Errors: Usage.
+  void save(const std::string& path, const Pipeline& pipeline, const Target& target) const;
+  /// All or nothing. Errors name file, line and JSON pointer; a fingerprint that differs is an error.
+  static Schedule from_json(const std::string& text, const Pipeline& pipeline, const std::string& file = "");
+  static Schedule load(const std::string& path, const Pipeline& pipeline);
+
+ private:
+  std::vector<schedule::Directive> directives_;
+  std::vector<Knob> knobs_;
+};
+
+}  // namespace calotype

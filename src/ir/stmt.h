@@ -1,0 +1,88 @@
+#pragma once
+// Statements: what the loop tree becomes at level `lowered`. One node type, as for expressions.
+
+#include "ir/expr_node.h"
+
+namespace calotype::ir {
+
+/// Kinds of statements, with their operands.
+///
+/// | kind     | exprs                          | stmts        | attr      |
+/// | Block    |                                | in order     |           |
+/// | Let      | value                          | body         | Symbol    |
+/// | For      | min, extent                    | body         | LoopInfo  |
+/// | If       | condition                      | then [, else]|           |
+/// | Store    | value, predicate, coordinates..|              | Buffer    |
+/// | Allocate |                                | body         | Buffer    |
+/// | Check    | condition, values...           |              | text      |
+/// | Barrier  |                                |              | SyncInfo  |
+/// | Note     |                                | body         | text      |
+///
+/// Store: predicate is Bool of as many lanes as the value; false lanes touch no memory.
+/// Check: the text has one {} a value; a false condition ends the call with that message.
+/// Note: a comment for printers ("produce blur_y, computed at out.yo").
+/// Let: may also bind a vector value.
+enum class StmtKind : std::uint8_t { Block, Let, For, If, Store, Allocate, Check, Barrier, Note };
+
+/// A loop as printers and debuggers see it. `origin` says which stage and directive made it.
+struct LoopInfo {
+  SymbolPtr var;
+  Binding binding = Binding::Serial;
+  int axis = 0;        ///< for GpuBlock, GpuThread: 0 x, 1 y, 2 z
+  std::string origin;  ///< "blur_y: split(y, yo, yi, 32)"
+};
+using LoopInfoPtr = std::shared_ptr<const LoopInfo>;
+
+/// A synchronisation, placed by the sync pass alone.
+struct SyncInfo {
+  enum class Kind : std::uint8_t { Block } kind = Kind::Block;
+  std::string reason;  ///< "tile written by x, read by y"
+};
+using SyncInfoPtr = std::shared_ptr<const SyncInfo>;
+
+struct StmtNode;
+using Stmt = std::shared_ptr<const StmtNode>;
+using StmtAttr = std::variant<std::monostate, SymbolPtr, LoopInfoPtr, BufferPtr, SyncInfoPtr, std::string>;
+
+struct StmtNode {
+  StmtKind kind;
+  std::vector<Expr> exprs;
+  std::vector<Stmt> stmts;
+  StmtAttr attr;
+
+  const SymbolPtr& symbol() const { return std::get<SymbolPtr>(attr); }
+  const LoopInfo& loop() const { return *std::get<LoopInfoPtr>(attr); }
+  const BufferPtr& buffer() const { return std::get<BufferPtr>(attr); }
+  const SyncInfo& sync() const { return *std::get<SyncInfoPtr>(attr); }
+  const std::string& text() const { return std::get<std::string>(attr); }
+  const Stmt& body() const { return stmts.front(); }
+};
+
+Stmt make_stmt(StmtKind kind, std::vector<Expr> exprs, std::vector<Stmt> stmts, StmtAttr attr = {});
+Stmt block(std::vector<Stmt> stmts);  ///< flattens nested blocks; one statement stands for itself
+Stmt let_stmt(const SymbolPtr& symbol, Expr value, Stmt body);
+Stmt for_loop(LoopInfo loop, Expr min, Expr extent, Stmt body);
+Stmt if_then(Expr condition, Stmt then_case, Stmt else_case = nullptr);
+Stmt store(const BufferPtr& buffer, Expr value, std::vector<Expr> coordinates, Expr predicate = {});
+Stmt allocate(const BufferPtr& buffer, Stmt body);
+Stmt check(Expr condition, std::string text, std::vector<Expr> values = {});
+Stmt barrier(std::string reason);
+Stmt note(std::string text, Stmt body);
+
+/// Rebuild with mapped expressions and statements; returns `s` itself if nothing changed.
+Stmt map_children(const Stmt& s, const std::function<Expr(const Expr&)>& on_expr,
+                  const std::function<Stmt(const Stmt&)>& on_stmt);
+/// Bottom-up rewriting of statements (expressions untouched).
+Stmt rewrite(const Stmt& s, const std::function<Stmt(const Stmt&)>& f);
+/// Rewrite every expression in the tree.
+Stmt rewrite_exprs(const Stmt& s, const std::function<Expr(const Expr&)>& f);
+/// Preorder visit of statements.
+void visit(const Stmt& s, const std::function<void(const Stmt&)>& f);
+/// Visit every expression root in the tree, preorder.
+void visit_exprs(const Stmt& s, const std::function<void(const Expr&)>& f);
+Stmt substitute(const Stmt& s, const Substitution& map);
+
+/// Indented pseudo-code, one statement a line.
+std::string to_string(const Stmt& s);
+
+}  // namespace calotype::ir

@@ -1,0 +1,116 @@
+#pragma once
+// The algorithm as a closed, typed, immutable DAG: what schedules and lowering start from (level `algorithm`).
+//
+// Ids are dense: FuncId indexes Graph::funcs, which is in topological order, producers first. Every Call inside
+// refers to a Callee of this Graph (Callee::index is the FuncId or InputId).
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "calotype/buffer.h"
+#include "ir/expr_node.h"
+
+namespace calotype::lang {
+
+/// A typed index. FuncId and InputId do not convert into each other.
+template <class Tag>
+struct Id {
+  int value = -1;
+  bool valid() const { return value >= 0; }
+  auto operator<=>(const Id&) const = default;
+};
+using FuncId = Id<struct FuncTag>;
+using InputId = Id<struct InputTag>;
+
+/// One loop dimension of a reduction domain.
+struct ReductionDim {
+  ir::SymbolPtr symbol;  ///< SymbolKind::RVar
+  std::string name;      ///< as schedules name the loop
+  Expr min, extent;
+};
+
+/// A definition of a Func. Stage 0 is the pure (or implicit initial) one, stage i + 1 is update i.
+struct StageDef {
+  /// Left-hand side coordinates. In stage 0: the Func's args. In updates: any expression; a coordinate that is
+  /// just a Func arg symbol is a pure dimension of the update.
+  std::vector<Expr> lhs;
+  Expr value;
+  std::vector<ReductionDim> reduction;  ///< dimension 0 innermost
+  Expr predicate;                       ///< from RDom::where; undefined: always
+  /// For an update that is `f(lhs) = f(lhs) op term`: op (Add, Mul, Min, Max) and term. Recognised when the Graph
+  /// is made; what rfactor, atomic and tensor_core look at.
+  std::optional<ir::Op> reduce_op;
+  Expr reduce_term;
+};
+
+struct FuncDef {
+  FuncId id;
+  std::string name;
+  Type type;
+  std::vector<ir::SymbolPtr> args;  ///< SymbolKind::Var, dimension 0 first
+  std::vector<StageDef> stages;
+  ir::CalleePtr callee;             ///< what Calls of this Func carry
+  int rank() const { return static_cast<int>(args.size()); }
+};
+
+struct InputDef {
+  InputId id;
+  std::string name;
+  Type type;
+  std::vector<Expr> extents;  ///< Dims, constants or expressions of Dims; coordinates start at 0
+  ir::CalleePtr callee;
+};
+
+struct ParamDef {
+  ir::SymbolPtr symbol;
+  std::string name;
+  Type type;
+  std::optional<double> initial;
+};
+
+struct OutputDef {
+  FuncId func;
+  bool sized = false;         ///< extents fixed by the algorithm, coordinates from 0
+  std::vector<Expr> extents;  ///< if not sized: Dims of their own
+  /// If not sized: SymbolKind::MinCoord symbols for the first coordinate of each dimension; sized: zeros.
+  std::vector<Expr> mins;
+};
+
+struct Graph {
+  std::string name;
+  std::vector<FuncDef> funcs;           ///< producers before consumers
+  std::vector<InputDef> inputs;
+  std::vector<ParamDef> params;
+  /// The order of arguments at a call, before the outputs: each an index into inputs or params.
+  struct ArgumentRef {
+    bool is_param = false;
+    int index = 0;
+  };
+  std::vector<ArgumentRef> arguments;
+  std::vector<OutputDef> outputs;
+  std::vector<ir::SymbolPtr> dims;      ///< every named size, in order of first use
+  std::string fingerprint;              ///< "h1:" + 16 hex digits
+
+  const FuncDef& func(FuncId id) const { return funcs[id.value]; }
+  /// By name; nullptr if there is none.
+  const FuncDef* find_func(const std::string& name) const;
+  const InputDef* find_input(const std::string& name) const;
+  bool is_output(FuncId id) const;
+  std::vector<std::string> func_names() const;
+};
+
+/// Text of a stage's name: "acc" for stage 0, "acc.update(0)" for stage 1.
+std::string stage_name(const FuncDef& func, int stage);
+/// The definitions as text, producers first.
+std::string to_string(const Graph& graph);
+/// The fingerprint of DAG structure: types, ops, constants; names left out; functions and inputs numbered depth
+/// first from the outputs, operands left to right.
+std::string structure_hash(const Graph& graph);
+
+/// Calls of `value` (and lhs, predicate) in the order of first use.
+std::vector<ir::CalleePtr> callees(const StageDef& stage);
+
+}  // namespace calotype::lang
