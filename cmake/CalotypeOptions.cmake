@@ -25,6 +25,13 @@ function(calotype_layer name)
     file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.c)
     list(APPEND sources ${found})
   endforeach()
+  if(NOT sources)
+    add_library(calotype_${name} INTERFACE)
+    foreach(layer IN LISTS ARG_DEPENDS)
+      target_link_libraries(calotype_${name} INTERFACE calotype_${layer})
+    endforeach()
+    return()
+  endif()
   add_library(calotype_${name} STATIC ${sources})
   target_include_directories(calotype_${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>

@@ -17,7 +17,8 @@ class Buffer {
   Buffer() = default;
   /// Owned memory, uninitialised, dense with dimension 0 innermost, 64-byte aligned.
   Buffer(Type type, std::vector<std::int64_t> extents);
-  /// The caller's memory; `data` is the element at the smallest coordinates. Strides in elements; empty: dense.
+  /// The caller's memory; `data` is the element at the smallest coordinates. Strides in elements; empty:
+  /// dense.
   Buffer(Type type, void* data, std::vector<std::int64_t> extents, std::vector<std::int64_t> strides = {});
   template <class T>
   Buffer(T* data, std::vector<std::int64_t> extents, std::vector<std::int64_t> strides = {})
@@ -41,6 +42,7 @@ class Buffer {
   Buffer transpose(std::vector<int> order) const;
   /// A dense copy.
   Buffer copy() const;
+  /// Every element as by `set_value`.
   void fill(double value);
 
   /// The element at the coordinates. T must be the element type; Error(Usage) otherwise or outside.
@@ -50,7 +52,7 @@ class Buffer {
   }
   /// The element as a double, whatever its type (64-bit integers may round).
   double value(const std::vector<std::int64_t>& coordinates) const;
-  /// Store a double converted to the element type, rounded to nearest even.
+  /// Store a double converted to the element type: rounded to nearest even; integers saturate, NaN gives 0.
   void set_value(const std::vector<std::int64_t>& coordinates, double value) const;
 
   const calotype_buffer& raw() const { return raw_; }

@@ -33,8 +33,9 @@ class Var {
   ir::SymbolPtr symbol_;
 };
 
-/// A named size, bound when a kernel is called: the extent of an input or output dimension, a reduction bound.
-/// Each Dim object (and its copies) is one size; names are unique in a Pipeline. Type Int(64), at least 0.
+/// A named size, bound when a kernel is called: the extent of an input or output dimension, a reduction
+/// bound. Each Dim object (and its copies) is one size; names are unique in a Pipeline. Type Int(64), at
+/// least 0.
 class Dim {
  public:
   explicit Dim(const std::string& name);
@@ -62,7 +63,7 @@ class Param {
   std::optional<double> initial_;
 };
 
-/// One coordinate of a reduction domain. The name is unique within the Func that uses it.
+/// One coordinate of a reduction domain. Its name differs from the arguments of the Func that uses it.
 class RVar {
  public:
   /// A loop name for schedules only (as in `split(k, ko, ki, 8)`), not a coordinate of an algorithm.
@@ -77,7 +78,9 @@ class RVar {
   ir::SymbolPtr symbol_;
 };
 
-/// A reduction domain: a box of coordinates visited in order, the first dimension innermost.
+/// A reduction domain: a box of coordinates visited in order, the first dimension innermost. Its ranges are
+/// integer expressions of constants, Dims and Params. An update takes the domain as it is when the update is
+/// written.
 class RDom {
  public:
   /// One dimension [min, min + extent), named `name`.
@@ -87,7 +90,9 @@ class RDom {
   RDom(const std::vector<std::pair<Expr, Expr>>& ranges, const std::string& name);
   RDom(const std::vector<std::pair<Expr, Expr>>& ranges, const std::vector<std::string>& names);
 
-  /// Visit only the points where the condition holds (conditions accumulate).
+  /// Visit only the points where the condition holds (conditions accumulate). It may use the domain's
+  /// coordinates, Vars of the left side, and values; where it is false nothing of the update is read or
+  /// written.
   void where(Expr condition);
 
   int dimensions() const;
@@ -108,12 +113,18 @@ class RDom {
 class FuncRef {
  public:
   FuncRef(std::shared_ptr<lang::FuncContents> func, std::vector<Expr> args);
-  /// The pure definition if the Func has none and all arguments are distinct Vars; else an update.
+  /// The pure definition if the Func has none (all arguments are then distinct Vars); else an update.
+  ///
+  /// The value becomes an element as an operand of an operator would: literals take the Func's type, narrower
+  /// values widen; any other type needs an explicit cast. In an update a coordinate that is the Func's own
+  /// Var there is a pure dimension; other Vars are not allowed, and reads of the Func itself have the same
+  /// Var in that dimension (use an RDom where the order matters). A definition that would make the Func
+  /// depend on itself through others is an error that names the path.
   FuncRef& operator=(Expr value);
   FuncRef& operator=(const FuncRef& value);
   FuncRef(const FuncRef&) = default;
   /// Updates. On a Func without a definition they first define it as the identity (0, or 1 for *=), with a
-  /// pure argument for each coordinate (RVars and expressions get fresh names).
+  /// pure argument for each coordinate (in place of an RVar or expression in dimension i: `_i`).
   FuncRef& operator+=(Expr value);
   FuncRef& operator-=(Expr value);
   FuncRef& operator*=(Expr value);
@@ -125,8 +136,8 @@ class FuncRef {
 };
 
 /// A pure function over integer coordinates with optional ordered updates.
-/// A name may be defined once; updates follow in program order. Once a Pipeline was made from it a Func can no
-/// longer be changed.
+/// A name may be defined once; updates follow in program order. Once a Pipeline was made from it a Func can
+/// no longer be changed.
 class Func {
  public:
   /// Names: letters, digits, '_' and '.', starting with a letter or '_'.
@@ -154,13 +165,16 @@ class Func {
   std::shared_ptr<lang::FuncContents> contents_;
 };
 
-/// Inline reductions over the RDom that `value` uses. Each is a Func of its own named `name`, whose arguments are
-/// the free Vars of `value`, so that a schedule can reach it. `value` may use one RDom only.
+/// Inline reductions over the RDom that `value` uses. Each is a Func of its own named `name`, whose arguments
+/// are the free Vars of `value` in order of first use, so that a schedule can reach it. `value` may use one
+/// RDom only. The element type is that of `value`; an empty domain gives 0, 1, the lowest or the highest
+/// value of the type (for floats an infinity).
 Expr sum(Expr value, const std::string& name);
 Expr product(Expr value, const std::string& name);
 Expr maximum(Expr value, const std::string& name);
 Expr minimum(Expr value, const std::string& name);
-/// Without a name: "sum", or "sum.1" and on for the following ones of a definition order in one thread.
+/// Without a name: each Pipeline names its own "sum", "sum.1" and on, in the order in which they were
+/// written.
 Expr sum(Expr value);
 Expr product(Expr value);
 Expr maximum(Expr value);

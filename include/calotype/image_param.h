@@ -41,12 +41,18 @@ class ImageParam {
 };
 
 /// Boundary conditions: a Func equal to the input inside and defined everywhere. Dimensions beyond
-/// `dimensions` (default all) are left alone.
+/// `dimensions` (default all) are left alone. Its arguments are x, y, z, w, d4, d5 and on. The source must
+/// have at least one element in every dimension that is extended.
 namespace boundary {
+/// `value` outside.
 Func constant_exterior(const ImageParam& image, Expr value, const std::string& name, int dimensions = -1);
+/// aaa|abcd|ddd
 Func repeat_edge(const ImageParam& image, const std::string& name, int dimensions = -1);
+/// bcd|abcd|abc
 Func repeat_image(const ImageParam& image, const std::string& name, int dimensions = -1);
+/// cba|abcd|dcb
 Func mirror_image(const ImageParam& image, const std::string& name, int dimensions = -1);
+/// dcb|abcd|cba
 Func mirror_interior(const ImageParam& image, const std::string& name, int dimensions = -1);
 /// The same on a Func with the box [0, extents[i]) given.
 Func repeat_edge(const Func& f, const std::vector<Expr>& extents, const std::string& name);

@@ -1,6 +1,6 @@
 #pragma once
-// Pipeline: a closed algorithm with its inputs and outputs. Immutable; any number of schedules may be compiled
-// from it at the same time.
+// Pipeline: a closed algorithm with its inputs and outputs. Immutable; any number of schedules may be
+// compiled from it at the same time.
 
 #include <map>
 #include <memory>
@@ -24,8 +24,8 @@ struct Graph;
 /// An argument that a Pipeline takes: an image or a scalar.
 using Input = std::variant<ImageParam, Param>;
 
-/// An output: a Func, with the extents of its box [0, extent) if the algorithm fixes them. Without extents the
-/// box is whatever buffer the caller passes, and its sizes are the Dims NAME.extent.0 and on.
+/// An output: a Func, with the extents of its box [0, extent) if the algorithm fixes them. Without extents
+/// the box is whatever buffer the caller passes, and its sizes are the Dims NAME.extent.0 and on.
 struct Output {
   Output(const Func& func) : func(func) {}
   Output(const Func& func, std::vector<Expr> extents) : func(func), extents(std::move(extents)) {}
@@ -35,22 +35,30 @@ struct Output {
 
 /// What `evaluate` returns beside the values themselves.
 struct Evaluation {
-  std::vector<Buffer> outputs;  ///< in the outputs' own types, computed in the definitions' own types and order
-  std::vector<Buffer> exact;    ///< float outputs: the value in float64 arithmetic
-  std::vector<Buffer> bound;    ///< float outputs: running first-order error bound B of the definition's types
+  /// In the outputs' own types, computed in the definitions' own types and order.
+  std::vector<Buffer> outputs;
+  /// Float outputs: the value in float64 arithmetic.
+  std::vector<Buffer> exact;
+  /// Float outputs: running first-order error bound B of the definition's types. Sums count the sum of
+  /// |terms|, so that B covers any order.
+  std::vector<Buffer> bound;
 };
 
 class Pipeline {
  public:
-  /// Closes the algorithm over everything reachable from `outputs`. Errors (Algorithm): undefined Func, cycle,
-  /// duplicate names, an ImageParam or Param that is used and not listed, or listed and not used, wrong ranks.
+  /// Closes the algorithm over everything reachable from `outputs`, whose Funcs can no longer be changed.
+  /// Errors (Algorithm): undefined Func, duplicate names, an ImageParam or Param that is used and not listed,
+  /// or listed and not used, wrong ranks. (Cycles and wrong types are refused where the Func is defined.)
   Pipeline(const std::string& name, std::vector<Input> inputs, std::vector<Output> outputs);
 
   const std::string& name() const;
   /// Algorithm, schedule and target give a kernel. Errors: Schedule, Target.
   Kernel compile(const Schedule& schedule, const Target& target) const;
 
-  /// The reference: run the definitions with no schedule. `sizes` gives Dims that no input fixes; `params` by name.
+  /// The reference: run the definitions with no schedule. `inputs` in the order of the Pipeline's images;
+  /// `sizes` gives Dims that no input fixes, among them those of outputs without extents; `params` by name.
+  /// Outputs are dense with coordinates from 0. Error(Argument) for what does not fit, and for a read outside
+  /// an input on which an output depends.
   Evaluation evaluate(const std::vector<Buffer>& inputs, const std::map<std::string, double>& params = {},
                       const std::map<std::string, std::int64_t>& sizes = {}) const;
 

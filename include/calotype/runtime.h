@@ -1,6 +1,8 @@
 #pragma once
-/* The C interface of the runtime: buffers. Plain C, no dependency on the compiler. */
+/* The C interface of the runtime: buffers, arguments of a call, errors and the hooks a program may replace.
+ * Plain C, no dependency on the compiler. */
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -29,6 +31,45 @@ typedef struct calotype_buffer {
   int32_t device; /* 0 host, 1 CUDA */
   calotype_dim dims[CALOTYPE_MAX_RANK];
 } calotype_buffer;
+
+/* One argument of a call: a buffer, or the value of a scalar (integers sign- or zero-extended, floats as the
+ * bits of their own width in the low part). */
+typedef struct calotype_argument {
+  const calotype_buffer* buffer;
+  int64_t scalar;
+} calotype_argument;
+
+/* Why a call was refused or failed. */
+typedef enum calotype_error_kind {
+  CALOTYPE_GOOD = 0,
+  CALOTYPE_BAD_ARGUMENT = 1,  /* a buffer or scalar does not fit; nothing was written */
+  CALOTYPE_CHECK_FAILED = 2,  /* compiled code stopped at a check of its own */
+  CALOTYPE_OUT_OF_MEMORY = 3, /* host or device memory */
+  CALOTYPE_NO_TARGET = 4,     /* a driver, device or library is missing or failed */
+  CALOTYPE_INTERNAL = 5       /* a broken invariant */
+} calotype_error_kind;
+
+typedef struct calotype_error {
+  calotype_error_kind kind;
+  char func[64];     /* the input, output or Func concerned, or empty */
+  char message[512]; /* one sentence */
+  char value[128];   /* the offending value, or empty */
+} calotype_error;
+
+/* Iterations [begin, end) of a parallel loop; not 0 stops it. */
+typedef int (*calotype_parallel_body)(void* context, int64_t begin, int64_t end, void* closure);
+
+/* The caller's side of a call, not shared between calls that run at the same time. All zero is a valid
+ * context: null hooks mean aligned memory of the C library, serial loops and no report besides `error`. */
+typedef struct calotype_context {
+  void* user;                                  /* passed to the hooks */
+  void* (*allocate)(void* user, size_t bytes); /* aligned to 64 bytes; null: no memory */
+  void (*release)(void* user, void* memory);
+  int (*parallel_for)(void* user, calotype_parallel_body body, int64_t begin, int64_t end, void* closure);
+  void (*failed)(void* user, const calotype_error* error); /* told once, after `error` is filled */
+  void* host_context;   /* first argument of the plan's host functions; null: this context */
+  calotype_error error; /* of the last call */
+} calotype_context;
 
 #ifdef __cplusplus
 }

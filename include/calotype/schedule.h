@@ -1,10 +1,12 @@
 #pragma once
-// Schedule: how an algorithm runs, as a value: an ordered list of directives, in C++ or JSON. It refers to Funcs,
-// stages and loops by name, so one Schedule may be tried on any Pipeline; `check` says whether it fits.
+// Schedule: how an algorithm runs, as a value: an ordered list of directives, in C++ or JSON. It refers to
+// Funcs, stages and loops by name, so one Schedule may be tried on any Pipeline; `check` says whether it
+// fits.
 
+#include <concepts>
 #include <cstdint>
-#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -39,29 +41,30 @@ struct Knob {
 
 /// An integer argument of a directive: a number or a knob.
 struct Factor {
-  Factor(int value) : number(value) {}
-  Factor(std::int64_t value) : number(value) {}
+  template <std::integral T>
+  Factor(T value) : number(static_cast<std::int64_t>(value)) {}
   Factor(const Knob& knob) : number(knob.value), knob(knob.name) {}
   std::int64_t number;
   std::string knob;  ///< empty: a plain number
 };
 
-/// A loop by name. A loop name found in several stages is qualified where another Func's loop is meant.
+/// A loop by name.
 struct LoopName {
   LoopName(const Var& var) : name(var.name()) {}
   LoopName(const RVar& var) : name(var.name()) {}
   LoopName(const RDom& dom) : name(dom[0].name()) {}
-  LoopName(const char* name) : name(name) {}
-  LoopName(std::string name) : name(std::move(name)) {}
+  template <std::convertible_to<std::string_view> Text>
+  LoopName(const Text& name) : name(std::string_view(name)) {}
   std::string name;
 };
 
-/// A Func or input by name, as an argument of a directive.
+/// A Func or input by name, as an argument of a directive. Where a stage is meant the text may also be that
+/// of a stage: "acc.update(0)", or "acc.pure" for stage 0 of a Func with updates.
 struct FuncName {
   FuncName(const Func& func) : name(func.name()) {}
   FuncName(const ImageParam& image) : name(image.name()) {}
-  FuncName(const char* name) : name(name) {}
-  FuncName(std::string name) : name(std::move(name)) {}
+  template <std::convertible_to<std::string_view> Text>
+  FuncName(const Text& name) : name(std::string_view(name)) {}
   std::string name;
 };
 
@@ -78,7 +81,10 @@ struct Value {
   Value(std::int64_t v) : data(v) {}
   Value(int v) : data(static_cast<std::int64_t>(v)) {}
   Value(const Factor& f) {
-    if (f.knob.empty()) data = f.number; else data = KnobRef{f.knob};
+    if (f.knob.empty())
+      data = f.number;
+    else
+      data = KnobRef{f.knob};
   }
   Value(KnobRef k) : data(std::move(k)) {}
   Value(std::string s) : data(std::move(s)) {}
@@ -87,11 +93,23 @@ struct Value {
   bool operator==(const Value&) const = default;
 };
 
-/// One recorded directive. `stage` is the text of the stage or Func addressed, empty for those that edit the graph.
+/// What a schedule file says beside directives and knobs, kept so that loading and saving give the same
+/// bytes. `provenance` and `measured` are JSON objects as text; empty: what the writer gives by default, or
+/// left out.
+struct FileNotes {
+  std::string target;  ///< the target that the file names
+  std::string variant;
+  std::string template_name;
+  std::string provenance;
+  std::string measured;
+};
+
+/// One recorded directive. `stage` is the text of the stage or Func addressed, empty for those that edit the
+/// graph.
 struct Directive {
-  std::string stage;                                 ///< "blur_y", "acc.update(0)"
-  std::string name;                                  ///< "split"
-  std::vector<std::pair<std::string, Value>> args;   ///< in the order of the directive's definition
+  std::string stage;                                ///< "blur_y", "acc.update(0)"
+  std::string name;                                 ///< "split"
+  std::vector<std::pair<std::string, Value>> args;  ///< in the order of the directive's definition
   bool operator==(const Directive&) const = default;
 };
 
@@ -111,10 +129,13 @@ class Stage {
   // Where a Func is computed and stored
   Stage& compute_inline();
   Stage& compute_root();
+  /// Once in each iteration of the consumer's loop. A loop name found in several stages of the consumer must
+  /// be qualified: give the stage, as `s[acc].update()` or "acc.update(0)".
   Stage& compute_at(const FuncName& consumer, const LoopName& loop);
   Stage& compute_at(const Stage& consumer, const LoopName& loop);
   Stage& store_at(const FuncName& consumer, const LoopName& loop);
   Stage& store_at(const Stage& consumer, const LoopName& loop);
+  Stage& store_root();
   Stage& store_in(Memory memory);
   /// Promise that `dim` covers exactly [min, min + extent): checked at the call.
   Stage& bound(const LoopName& dim, Factor min, Factor extent);
@@ -127,8 +148,8 @@ class Stage {
   Stage& fuse(const LoopName& inner, const LoopName& outer, const LoopName& fused);
   Stage& tile(const std::vector<LoopName>& loops, const std::vector<LoopName>& outer,
               const std::vector<LoopName>& inner, const std::vector<Factor>& factors, Tail tail = Tail::Auto);
-  Stage& tile(const LoopName& x, const LoopName& y, const LoopName& xo, const LoopName& yo, const LoopName& xi,
-              const LoopName& yi, Factor fx, Factor fy, Tail tail = Tail::Auto);
+  Stage& tile(const LoopName& x, const LoopName& y, const LoopName& xo, const LoopName& yo,
+              const LoopName& xi, const LoopName& yi, Factor fx, Factor fy, Tail tail = Tail::Auto);
   /// Innermost first; permutes the named loops among their own places.
   Stage& reorder(const std::vector<LoopName>& loops);
   template <class... Loops>
@@ -151,18 +172,30 @@ class Stage {
   /// Binds whole loops to threads x, y, z.
   Stage& gpu_threads(const std::vector<LoopName>& loops);
   Stage& gpu_threads(const LoopName& x) { return gpu_threads(std::vector<LoopName>{x}); }
-  Stage& gpu_threads(const LoopName& x, const LoopName& y) { return gpu_threads(std::vector<LoopName>{x, y}); }
+  Stage& gpu_threads(const LoopName& x, const LoopName& y) {
+    return gpu_threads(std::vector<LoopName>{x, y});
+  }
+  Stage& gpu_threads(const LoopName& x, const LoopName& y, const LoopName& z) {
+    return gpu_threads(std::vector<LoopName>{x, y, z});
+  }
   /// Splits by the factor (NAME.o, NAME.t) and binds the inner loop to thread x.
   Stage& gpu_threads(const LoopName& loop, Factor factor, Tail tail = Tail::Auto);
 
-  /// Split an associative update: the reduction loops in `preserved` become pure coordinates of a new Func `as`
-  /// (each pair: reduction loop, its new coordinate), which this update then reduces. Returns the new Func's stage.
+  /// Split an associative update: the reduction loops in `preserved` become pure coordinates of a new Func
+  /// `as` (each pair: reduction loop, its new coordinate), which this update then reduces. Returns the new
+  /// Func's stage.
+  ///
+  /// `as` has this Func's arguments followed by the new coordinates. Its stage 0 is the identity of the
+  /// operation; its update(0) does this update's work over the reduction loops that are left. This update
+  /// becomes a reduction of `as` over the preserved loops, which keep their names. Loops that `split` or
+  /// `fuse` made may be preserved; the points of a last, incomplete tile are left out by a predicate.
   Stage rfactor(const std::vector<std::pair<LoopName, LoopName>>& preserved, const std::string& as);
 
   /// What every method above calls: record a directive by name.
   Stage& record(std::string name, std::vector<std::pair<std::string, schedule::Value>> args);
 
  private:
+  friend class Schedule;
   Schedule* schedule_;
   std::string func_;
   int stage_;
@@ -172,8 +205,8 @@ class Schedule {
  public:
   Schedule() = default;
 
-  /// The Func's stage 0. Never creates: an unknown Func is reported by `check` and `compile`, with the stages that
-  /// exist.
+  /// The Func's stage 0. Never creates: an unknown Func is reported by `check` and `compile`, with the stages
+  /// that exist.
   Stage operator[](const FuncName& func);
   Stage operator[](const Stage& stage);
 
@@ -189,13 +222,16 @@ class Schedule {
 
   const std::vector<schedule::Directive>& directives() const { return directives_; }
   void append(schedule::Directive directive);
-  /// Stage texts of the directives resolve names as the printer wrote them.
+  /// Same directives and knobs; the file notes do not count.
   bool operator==(const Schedule& other) const;
+
+  const schedule::FileNotes& notes() const { return notes_; }
+  void set_notes(schedule::FileNotes notes) { notes_ = std::move(notes); }
 
   /// All diagnostics against an algorithm and target, without compiling. Throws nothing; empty means legal.
   std::vector<Diagnostic> check(const Pipeline& pipeline, const Target& target = Target::host()) const;
 
-  /// One directive a line, as C++ would spell it.
+  /// One knob or directive a line, in C++ for a Schedule named `s`.
   std::string str() const;
 
   /// The schedule file (see docs/schedule_files.md) for this algorithm and target.
@@ -209,6 +245,7 @@ class Schedule {
  private:
   std::vector<schedule::Directive> directives_;
   std::vector<Knob> knobs_;
+  schedule::FileNotes notes_;
 };
 
 }  // namespace calotype

@@ -18,10 +18,13 @@ namespace calotype::ir {
 /// | Barrier  |                                |              | SyncInfo  |
 /// | Note     |                                | body         | text      |
 ///
-/// Store: predicate is Bool of as many lanes as the value; false lanes touch no memory.
-/// Check: the text has one {} a value; a false condition ends the call with that message.
-/// Note: a comment for printers ("produce blur_y, computed at out.yo").
-/// Let: may also bind a vector value.
+/// Store: predicate is Bool of as many lanes as the value; false lanes touch no memory. It is always there:
+/// the constant true where there is no condition (`is_one(predicate)`). Check: the text has one {} a value; a
+/// false condition ends the call with that message. Note: a comment for printers ("produce blur_y, computed
+/// at out.yo"). Let: may also bind a vector value.
+///
+/// The extents, mins and strides of a Buffer are part of its identity, not operands of the statements that
+/// name it: visiting and rewriting leave them alone.
 enum class StmtKind : std::uint8_t { Block, Let, For, If, Store, Allocate, Check, Barrier, Note };
 
 /// A loop as printers and debuggers see it. `origin` says which stage and directive made it.
@@ -69,7 +72,8 @@ Stmt check(Expr condition, std::string text, std::vector<Expr> values = {});
 Stmt barrier(std::string reason);
 Stmt note(std::string text, Stmt body);
 
-/// Rebuild with mapped expressions and statements; returns `s` itself if nothing changed.
+/// Rebuild with mapped expressions and statements; returns `s` itself if nothing changed. A null statement
+/// from `on_stmt` removes it.
 Stmt map_children(const Stmt& s, const std::function<Expr(const Expr&)>& on_expr,
                   const std::function<Stmt(const Stmt&)>& on_stmt);
 /// Bottom-up rewriting of statements (expressions untouched).

@@ -13,15 +13,15 @@
 namespace calotype::ir {
 
 enum class SymbolKind : std::uint8_t {
-  Var,      ///< a free coordinate of a definition (interned by name: equal names are one symbol)
-  RVar,     ///< a coordinate of a reduction domain
-  Dim,      ///< a named size, bound when a kernel is called
-  Param,    ///< a scalar argument
-  Loop,     ///< the variable of a loop
-  Let,      ///< a value bound by Let
-  Thread,   ///< threadIdx.x/y/z or blockIdx.x/y/z once threads are explicit
-  Stride,   ///< the stride of a dimension of an argument, in elements
-  MinCoord, ///< the first coordinate of a dimension of an argument
+  Var,       ///< a free coordinate of a definition (interned by name: equal names are one symbol)
+  RVar,      ///< a coordinate of a reduction domain
+  Dim,       ///< a named size, bound when a kernel is called
+  Param,     ///< a scalar argument
+  Loop,      ///< the variable of a loop
+  Let,       ///< a value bound by Let
+  Thread,    ///< threadIdx.x/y/z or blockIdx.x/y/z once threads are explicit
+  Stride,    ///< the stride of a dimension of an argument, in elements
+  MinCoord,  ///< the first coordinate of a dimension of an argument
 };
 
 /// A scalar variable. `unique` orders symbols deterministically in the order of their creation.
@@ -75,7 +75,9 @@ struct Buffer {
   std::vector<Expr> strides;  ///< in elements
   int argument = -1;          ///< for MemorySpace::Argument: position among the arguments of the pipeline
   bool read_only = false;     ///< never written by the program
-  std::uint64_t unique = 0;   ///< order of creation
+  std::int64_t offset =
+      0;  ///< for MemorySpace::Shared: byte offset in the block's shared memory (memory pass)
+  std::uint64_t unique = 0;  ///< order of creation
 };
 using BufferPtr = std::shared_ptr<const Buffer>;
 BufferPtr make_buffer(Buffer description);

@@ -1,8 +1,9 @@
 #pragma once
-// The algorithm as a closed, typed, immutable DAG: what schedules and lowering start from (level `algorithm`).
+// The algorithm as a closed, typed, immutable DAG: what schedules and lowering start from (level
+// `algorithm`).
 //
-// Ids are dense: FuncId indexes Graph::funcs, which is in topological order, producers first. Every Call inside
-// refers to a Callee of this Graph (Callee::index is the FuncId or InputId).
+// Ids are dense: FuncId indexes Graph::funcs, which is in topological order, producers first. Every Call
+// inside refers to a Callee of this Graph (Callee::index is the FuncId or InputId).
 
 #include <cstdint>
 #include <memory>
@@ -34,14 +35,14 @@ struct ReductionDim {
 
 /// A definition of a Func. Stage 0 is the pure (or implicit initial) one, stage i + 1 is update i.
 struct StageDef {
-  /// Left-hand side coordinates. In stage 0: the Func's args. In updates: any expression; a coordinate that is
-  /// just a Func arg symbol is a pure dimension of the update.
+  /// Left-hand side coordinates. In stage 0: the Func's args. In updates: any expression; a coordinate that
+  /// is just a Func arg symbol is a pure dimension of the update.
   std::vector<Expr> lhs;
   Expr value;
   std::vector<ReductionDim> reduction;  ///< dimension 0 innermost
   Expr predicate;                       ///< from RDom::where; undefined: always
-  /// For an update that is `f(lhs) = f(lhs) op term`: op (Add, Mul, Min, Max) and term. Recognised when the Graph
-  /// is made; what rfactor, atomic and tensor_core look at.
+  /// For an update that is `f(lhs) = f(lhs) op term`: op (Add, Mul, Min, Max) and term. Recognised when the
+  /// Graph is made; what rfactor, atomic and tensor_core look at.
   std::optional<ir::Op> reduce_op;
   Expr reduce_term;
 };
@@ -52,7 +53,7 @@ struct FuncDef {
   Type type;
   std::vector<ir::SymbolPtr> args;  ///< SymbolKind::Var, dimension 0 first
   std::vector<StageDef> stages;
-  ir::CalleePtr callee;             ///< what Calls of this Func carry
+  ir::CalleePtr callee;  ///< what Calls of this Func carry
   int rank() const { return static_cast<int>(args.size()); }
 };
 
@@ -81,7 +82,7 @@ struct OutputDef {
 
 struct Graph {
   std::string name;
-  std::vector<FuncDef> funcs;           ///< producers before consumers
+  std::vector<FuncDef> funcs;  ///< producers before consumers
   std::vector<InputDef> inputs;
   std::vector<ParamDef> params;
   /// The order of arguments at a call, before the outputs: each an index into inputs or params.
@@ -91,8 +92,8 @@ struct Graph {
   };
   std::vector<ArgumentRef> arguments;
   std::vector<OutputDef> outputs;
-  std::vector<ir::SymbolPtr> dims;      ///< every named size, in order of first use
-  std::string fingerprint;              ///< "h1:" + 16 hex digits
+  std::vector<ir::SymbolPtr> dims;  ///< every named size, in order of first use
+  std::string fingerprint;          ///< "h1:" + 16 hex digits
 
   const FuncDef& func(FuncId id) const { return funcs[id.value]; }
   /// By name; nullptr if there is none.
@@ -106,8 +107,8 @@ struct Graph {
 std::string stage_name(const FuncDef& func, int stage);
 /// The definitions as text, producers first.
 std::string to_string(const Graph& graph);
-/// The fingerprint of DAG structure: types, ops, constants; names left out; functions and inputs numbered depth
-/// first from the outputs, operands left to right.
+/// The fingerprint of DAG structure: types, ops, constants; names left out; functions and inputs numbered
+/// depth first from the outputs, operands left to right.
 std::string structure_hash(const Graph& graph);
 
 /// Calls of `value` (and lhs, predicate) in the order of first use.

@@ -1,7 +1,7 @@
 #pragma once
-// A schedule applied to an algorithm (level `schedule`): the graph with wrappers and factored reductions in it,
-// and for each Func where it is computed and stored and the loops of each stage. Lowering reads this and nothing else
-// of the schedule.
+// A schedule applied to an algorithm (level `schedule`): the graph with wrappers and factored reductions in
+// it, and for each Func where it is computed and stored and the loops of each stage. Lowering reads this and
+// nothing else of the schedule.
 
 #include <optional>
 #include <string>
@@ -16,16 +16,16 @@ namespace calotype::schedule {
 using lang::FuncId;
 using LoopId = lang::Id<struct LoopTag>;  ///< unique within a Scheduled
 
-/// A loop of a stage. Loops that a directive consumed stay in `Scheduled::loops` with `replaced_by` saying what
-/// stands in their place.
+/// A loop of a stage. Loops that a directive consumed stay in `Scheduled::loops` with `replaced_by` saying
+/// what stands in their place.
 struct Loop {
   LoopId id;
   std::string name;
-  bool reduction = false;        ///< iterates over (part of) a reduction dimension, in the RDom's order
+  bool reduction = false;  ///< iterates over (part of) a reduction dimension, in the RDom's order
   ir::Binding binding = ir::Binding::Serial;
-  int axis = 0;                  ///< GpuBlock, GpuThread: 0 x, 1 y, 2 z
-  std::string origin;            ///< directive that made or bound it: "#2 split(x, xo, xi, 8)"; empty: the definition
-  std::string replaced_by;       ///< empty while it is one of the stage's loops
+  int axis = 0;        ///< GpuBlock, GpuThread: 0 x, 1 y, 2 z
+  std::string origin;  ///< directive that made or bound it: "#2 split(x, xo, xi, 8)"; empty: the definition
+  std::string replaced_by;  ///< empty while it is one of the stage's loops
 };
 
 /// How loops follow from other loops, in order of application.
@@ -35,21 +35,21 @@ struct Transform {
   // Fuse: outer, inner -> fused with fused = outer * extent(inner) + inner.
   LoopId old, outer, inner, fused;
   std::int64_t factor = 0;
-  Tail tail = Tail::Auto;        ///< resolved: never Auto in a Scheduled
+  Tail tail = Tail::Auto;  ///< resolved: never Auto in a Scheduled
   std::string origin;
 };
 
 struct StageSchedule {
-  std::vector<LoopId> dims;      ///< loops of the definition: pure dims (dim 0 first), then reduction dims.
-                                 ///< In an update a pure dim whose lhs is no plain arg has an invalid id
-  std::vector<LoopId> loops;     ///< present loops, innermost first
+  std::vector<LoopId> dims;   ///< loops of the definition: pure dims (dim 0 first), then reduction dims.
+                              ///< In an update a pure dim whose lhs is no plain arg has an invalid id
+  std::vector<LoopId> loops;  ///< present loops, innermost first
   std::vector<Transform> transforms;
 };
 
 /// Where a Func is computed or stored.
 struct Place {
   enum class Kind { Inline, Root, At } kind = Kind::Inline;
-  FuncId func;                   ///< At: the consumer's Func, stage and loop
+  FuncId func;  ///< At: the consumer's Func, stage and loop
   int stage = 0;
   LoopId loop;
 };
@@ -61,11 +61,11 @@ struct BoundPromise {
 };
 
 struct FuncSchedule {
-  Place compute, store;          ///< store is the same as compute unless store_at said otherwise
+  Place compute, store;  ///< store is the same as compute unless store_at said otherwise
   Memory memory = Memory::Auto;
   std::vector<BoundPromise> bounds;
   std::vector<StageSchedule> stages;
-  std::string compute_origin;    ///< directive or "default"
+  std::string compute_origin;  ///< directive or "default"
 };
 
 /// What the schedule lets the compiler do to float results.
@@ -75,8 +75,8 @@ struct Numerics {
 };
 
 struct Scheduled {
-  lang::Graph graph;             ///< a copy, with Funcs made by `in` and `rfactor` appended (FuncIds stay valid)
-  std::vector<FuncId> order;     ///< all Funcs, producers before consumers
+  lang::Graph graph;          ///< a copy, with Funcs made by `in` and `rfactor` appended (FuncIds stay valid)
+  std::vector<FuncId> order;  ///< all Funcs, producers before consumers
   std::vector<FuncSchedule> funcs;  ///< by FuncId
   std::vector<Loop> loops;          ///< by LoopId
   Numerics numerics;

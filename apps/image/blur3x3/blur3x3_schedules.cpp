@@ -1,0 +1,100 @@
+// Schedules of blur3x3: from the plainest to the one that is shipped.
+#include <calotype/operator.h>
+
+namespace {
+
+using namespace calotype;
+
+// Lanes of a vector of 32 bytes; sums of u8 are u16.
+int lanes(const OperatorTypes& types) { return types.all().is_float() ? 8 : 16; }
+
+// Both sums at root, loops serial: what a first C program would do.
+Schedule naive(const OperatorTypes&) {
+  Schedule s;
+  s["edged"].compute_inline();
+  s["blur_x"].compute_root();
+  s["blur"].compute_root().serial("c");
+  return s;
+}
+
+// The horizontal sums are recomputed wherever they are needed: no memory between the stages, 3 times the
+// additions.
+Schedule inlined(const OperatorTypes&) {
+  Schedule s;
+  s["edged"].compute_inline();
+  s["blur_x"].compute_inline();
+  s["blur"].compute_root().serial("c");
+  return s;
+}
+
+// Strips of rows in parallel; within a strip the horizontal sums of a row are made when the row is first
+// needed.
+Schedule strips(const OperatorTypes&) {
+  Schedule s;
+  const Knob rows = s.knob("ROWS", 32);
+  s["edged"].compute_inline();
+  s["blur"].compute_root().split("y", "yo", "yi", rows).reorder("x", "yi", "yo", "c").parallel("yo");
+  s["blur_x"].store_at("blur", "yo").compute_at("blur", "yi");
+  return s;
+}
+
+// The strips, vectorised along x.
+Schedule host(const OperatorTypes& types) {
+  Schedule s;
+  const Knob rows = s.knob("ROWS", 32), vector = s.knob("VECTOR", lanes(types));
+  s["edged"].compute_inline();
+  s["blur"]
+      .compute_root()
+      .split("y", "yo", "yi", rows)
+      .reorder("x", "yi", "yo", "c")
+      .vectorize("x", vector)
+      .parallel("c")
+      .parallel("yo");
+  s["blur_x"].store_at("blur", "yo").compute_at("blur", "yi").vectorize("x", vector);
+  return s;
+}
+
+// A thread a sample: nine reads each, most of them from the caches.
+Schedule gpu_threads(const OperatorTypes&) {
+  Schedule s;
+  s["edged"].compute_inline();
+  s["blur_x"].compute_inline();
+  s["blur"]
+      .compute_root()
+      .tile("x", "y", "xo", "yo", "xi", "yi", 32, 8)
+      .gpu_blocks("xo", "yo", "c")
+      .gpu_threads("xi", "yi");
+  return s;
+}
+
+// A tile a block, the horizontal sums of the tile and its rows above and below in shared memory.
+Schedule gpu(const OperatorTypes&) {
+  Schedule s;
+  const Knob width = s.knob("WIDTH", 64), height = s.knob("HEIGHT", 16);
+  s["edged"].compute_inline();
+  s["blur"]
+      .compute_root()
+      .tile("x", "y", "xo", "yo", "xi", "yi", width, height)
+      .split("yi", "yi", "yt", 4)
+      .reorder("yi", "xi", "yt", "xo", "yo", "c")
+      .gpu_blocks("xo", "yo", "c")
+      .gpu_threads("xi", "yt");
+  s["blur_x"]
+      .compute_at("blur", "xo")
+      .store_in(Memory::Shared)
+      .split("y", "yu", "yt", 4)
+      .reorder("yu", "x", "yt")
+      .gpu_threads("x", "yt");
+  return s;
+}
+
+CALOTYPE_SCHEDULES(blur3x3)
+    .schedule("naive", Target::Kind::Host, "both sums at root, serial", naive)
+    .schedule("inlined", Target::Kind::Host, "horizontal sums recomputed at each use, serial", inlined)
+    .schedule("strips", Target::Kind::Host, "strips of rows in parallel, horizontal sums slide down a strip",
+              strips)
+    .schedule("host", Target::Kind::Host, "the strips, vectorised along x", host)
+    .schedule("gpu_threads", Target::Kind::Cuda, "a thread a sample", gpu_threads)
+    .schedule("gpu", Target::Kind::Cuda, "tiles with their horizontal sums in shared memory", gpu);
+
+}  // namespace

@@ -1,0 +1,102 @@
+// Schedules of unsharp: from the plainest to the one that is shipped.
+#include <calotype/operator.h>
+
+namespace {
+
+using namespace calotype;
+
+// Every stage at root, loops serial.
+Schedule naive(const OperatorTypes&) {
+  Schedule s;
+  s["edged"].compute_inline();
+  s["gauss_x"].compute_root();
+  s["gauss"].compute_root();
+  s["sharp"].compute_root().serial("c");
+  return s;
+}
+
+// The vertical blur goes into the last stage: one pass over memory less.
+Schedule fused(const OperatorTypes&) {
+  Schedule s;
+  s["edged"].compute_inline();
+  s["gauss_x"].compute_root();
+  s["gauss"].compute_inline();
+  s["sharp"].compute_root().serial("c");
+  return s;
+}
+
+// Strips of rows in parallel; the horizontal blur of a row is made when the row is first needed and kept for
+// five.
+Schedule strips(const OperatorTypes&) {
+  Schedule s;
+  const Knob rows = s.knob("ROWS", 64);
+  s["edged"].compute_inline();
+  s["gauss"].compute_inline();
+  s["sharp"].compute_root().split("y", "yo", "yi", rows).reorder("x", "yi", "yo", "c").parallel("yo");
+  s["gauss_x"].store_at("sharp", "yo").compute_at("sharp", "yi");
+  return s;
+}
+
+// The strips, vectorised along x.
+Schedule host(const OperatorTypes&) {
+  Schedule s;
+  const Knob rows = s.knob("ROWS", 64), vector = s.knob("VECTOR", 8);
+  s["edged"].compute_inline();
+  s["gauss"].compute_inline();
+  s["sharp"]
+      .compute_root()
+      .split("y", "yo", "yi", rows)
+      .reorder("x", "yi", "yo", "c")
+      .vectorize("x", vector)
+      .parallel("c")
+      .parallel("yo");
+  s["gauss_x"].store_at("sharp", "yo").compute_at("sharp", "yi").vectorize("x", vector);
+  return s;
+}
+
+// A thread a sample: 25 reads each, most of them from the caches.
+Schedule gpu_threads(const OperatorTypes&) {
+  Schedule s;
+  s["edged"].compute_inline();
+  s["gauss_x"].compute_inline();
+  s["gauss"].compute_inline();
+  s["sharp"]
+      .compute_root()
+      .tile("x", "y", "xo", "yo", "xi", "yi", 32, 8)
+      .gpu_blocks("xo", "yo", "c")
+      .gpu_threads("xi", "yi");
+  return s;
+}
+
+// A tile a block, the horizontal blur of the tile and the two rows above and below in shared memory.
+Schedule gpu(const OperatorTypes&) {
+  Schedule s;
+  const Knob width = s.knob("WIDTH", 64), height = s.knob("HEIGHT", 32);
+  s["edged"].compute_inline();
+  s["gauss"].compute_inline();
+  s["sharp"]
+      .compute_root()
+      .tile("x", "y", "xo", "yo", "xi", "yi", width, height)
+      .split("yi", "yi", "yt", 4)
+      .reorder("yi", "xi", "yt", "xo", "yo", "c")
+      .gpu_blocks("xo", "yo", "c")
+      .gpu_threads("xi", "yt");
+  s["gauss_x"]
+      .compute_at("sharp", "xo")
+      .store_in(Memory::Shared)
+      .split("y", "yu", "yt", 4)
+      .reorder("yu", "x", "yt")
+      .gpu_threads("x", "yt");
+  return s;
+}
+
+CALOTYPE_SCHEDULES(unsharp)
+    .schedule("naive", Target::Kind::Host, "every stage at root, serial", naive)
+    .schedule("fused", Target::Kind::Host, "the vertical blur inside the last stage", fused)
+    .schedule("strips", Target::Kind::Host,
+              "strips of rows in parallel, the horizontal blur slides down a strip", strips)
+    .schedule("host", Target::Kind::Host, "the strips, vectorised along x", host)
+    .schedule("gpu_threads", Target::Kind::Cuda, "a thread a sample", gpu_threads)
+    .schedule("gpu", Target::Kind::Cuda, "tiles with their horizontal blur in shared memory", gpu);
+
+}  // namespace

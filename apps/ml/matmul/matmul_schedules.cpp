@@ -1,0 +1,105 @@
+// Schedules of matmul: from the plainest to the one that is shipped.
+#include <calotype/operator.h>
+
+namespace {
+
+using namespace calotype;
+
+// The textbook's three loops, k innermost.
+Schedule naive(const OperatorTypes&) {
+  Schedule s;
+  s["C"].compute_root().serial("m");
+  s["acc"].compute_root();
+  return s;
+}
+
+// n innermost and vectorised: rows of B and of the sums are read in order, one element of A is used 8 times.
+Schedule rows(const OperatorTypes&) {
+  Schedule s;
+  s["C"].compute_root().vectorize("n", 8);
+  s["acc"].compute_root().vectorize("n", 8);
+  s["acc"].update().reorder("n", "k", "m").vectorize("n", 8);
+  return s;
+}
+
+// A tile of sums stays in registers through all of k.
+Schedule registers(const OperatorTypes&) {
+  Schedule s;
+  const Knob height = s.knob("TM", 6), width = s.knob("TN", 16), vector = s.knob("VECTOR", 8);
+  s["C"]
+      .compute_root()
+      .tile("n", "m", "no", "mo", "ni", "mi", width, height)
+      .vectorize("ni", vector)
+      .unroll("mi");
+  s["acc"].compute_at("C", "no").store_in(Memory::Stack).vectorize("n", vector).unroll("m");
+  s["acc"].update().reorder("n", "m", "k").vectorize("n", vector).unroll("n.o").unroll("m");
+  return s;
+}
+
+// The register tiles in panels of B that stay in the cache, panels of A and C in parallel.
+Schedule host(const OperatorTypes&) {
+  Schedule s;
+  const Knob height = s.knob("TM", 6), width = s.knob("TN", 16), vector = s.knob("VECTOR", 8);
+  const Knob panel = s.knob("PANEL", 96);
+  s["C"]
+      .compute_root()
+      .tile("n", "m", "no", "mo", "ni", "mi", width, panel)
+      .split("mi", "mt", "mi", height)
+      .reorder("ni", "mi", "mt", "no", "mo")
+      .vectorize("ni", vector)
+      .unroll("mi")
+      .parallel("mo");
+  s["acc"].compute_at("C", "mt").store_in(Memory::Stack).vectorize("n", vector).unroll("m");
+  s["acc"].update().reorder("n", "m", "k").vectorize("n", vector).unroll("n.o").unroll("m");
+  return s;
+}
+
+// A thread a sum, operands straight from memory.
+Schedule gpu_threads(const OperatorTypes&) {
+  Schedule s;
+  s["C"]
+      .compute_root()
+      .tile("n", "m", "no", "mo", "ni", "mi", 32, 8)
+      .gpu_blocks("no", "mo")
+      .gpu_threads("ni", "mi");
+  s["acc"].compute_at("C", "ni").store_in(Memory::Register);
+  return s;
+}
+
+// A tile of 64 x 64 a block, 4 x 4 sums a thread in registers, tiles of A and B in shared memory 16 of k at a
+// time.
+Schedule gpu(const OperatorTypes&) {
+  Schedule s;
+  s["C"]
+      .compute_root()
+      .tile("n", "m", "no", "mo", "ni", "mi", 64, 64)
+      .tile("ni", "mi", "nt", "mt", "nr", "mr", 4, 4)
+      .gpu_blocks("no", "mo")
+      .gpu_threads("nt", "mt")
+      .unroll("nr")
+      .unroll("mr");
+  s["acc"].compute_at("C", "no").store_in(Memory::Register);
+  s["acc"].tile("n", "m", "nt", "mt", "nr", "mr", 4, 4).gpu_threads("nt", "mt").unroll("nr").unroll("mr");
+  s["acc"]
+      .update()
+      .split("k", "ko", "ki", 16)
+      .tile("n", "m", "nt", "mt", "nr", "mr", 4, 4)
+      .reorder("nr", "mr", "ki", "nt", "mt", "ko")
+      .gpu_threads("nt", "mt")
+      .unroll("nr")
+      .unroll("mr");
+  Stage a = s.in("A", {"acc"}), b = s.in("B", {"acc"});
+  s[a].compute_at(s["acc"].update(), "ko").store_in(Memory::Shared);
+  s[b].compute_at(s["acc"].update(), "ko").store_in(Memory::Shared);
+  return s;
+}
+
+CALOTYPE_SCHEDULES(matmul)
+    .schedule("naive", Target::Kind::Host, "three loops, k innermost", naive)
+    .schedule("rows", Target::Kind::Host, "n innermost and vectorised", rows)
+    .schedule("registers", Target::Kind::Host, "tiles of sums in registers through all of k", registers)
+    .schedule("host", Target::Kind::Host, "register tiles in panels, in parallel", host)
+    .schedule("gpu_threads", Target::Kind::Cuda, "a thread a sum", gpu_threads)
+    .schedule("gpu", Target::Kind::Cuda, "tiles of A and B in shared memory, 4 x 4 sums a thread", gpu);
+
+}  // namespace

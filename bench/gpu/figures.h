@@ -1,0 +1,27 @@
+#pragma once
+// The figures that a GPU run can give.
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "codegen/cuda/device.h"
+
+namespace calotype::bench {
+
+struct GpuFigure {
+  std::string name, description;
+  /// What was measured, as keys and values; throws where a result is wrong.
+  std::function<nlohmann::ordered_json(const cuda::Device& device)> measure;
+};
+
+/// In the order in which they are measured. A new kind of figure adds its list in figures.cpp.
+std::vector<GpuFigure> gpu_figures();
+
+/// The bandwidth of copies on the device.
+std::vector<GpuFigure> copy_figures();
+/// Operators whose floor is the bytes of their arguments over that bandwidth.
+std::vector<GpuFigure> memory_bound_figures();
+
+}  // namespace calotype::bench

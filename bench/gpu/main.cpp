@@ -1,0 +1,116 @@
+// Figures of a GPU: measures those asked for and appends each to a file as it is had, one JSON object a line,
+// so that a run that is cut short has lost only the figure at hand.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <set>
+
+#include "calotype/error.h"
+#include "gpu/figures.h"
+#include "runtime/nvrtc.h"
+
+namespace {
+
+using calotype::Error;
+using calotype::ErrorKind;
+using namespace calotype::bench;
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  bool list = false, resume = false;
+  std::string only, json;
+  double minutes = 0;
+};
+
+std::set<std::string> names_in(const std::string& path) {
+  std::set<std::string> names;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    // A last line may have been cut short.
+    const Json record = Json::parse(line, nullptr, false);
+    if (record.is_object() && record.contains("name")) names.insert(record["name"].get<std::string>());
+  }
+  return names;
+}
+
+Json about(const calotype::cuda::Device& device) {
+  calotype_context context{};
+  int driver = 0;
+  device.raw().driver->driver_version(&driver);
+  const std::time_t now = std::time(nullptr);
+  char date[32];
+  std::strftime(date, sizeof date, "%FT%TZ", std::gmtime(&now));
+  return {{"device", device.raw().name},
+          {"arch", device.arch()},
+          {"driver", driver},
+          {"nvrtc", calotype_nvrtc_version(&context)},
+          {"calotype", CALOTYPE_VERSION},
+          {"date", date}};
+}
+
+void append(const std::string& path, const Json& record) {
+  std::ofstream file(path, std::ios::app);
+  file << record.dump() << "\n";
+  if (!file.flush()) throw std::runtime_error("cannot write " + path);
+}
+
+/// The exit code: 1 if a figure failed.
+int measure(const Options& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const calotype::cuda::Device& device = calotype::cuda::Device::get();
+  const std::set<std::string> had = options.resume ? names_in(options.json) : std::set<std::string>{};
+  int failures = 0;
+  for (const GpuFigure& figure : gpu_figures()) {
+    if (figure.name.find(options.only) == std::string::npos || had.contains(figure.name)) continue;
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+    if (options.minutes > 0 && passed.count() > options.minutes * 60) {
+      std::printf("stopped after %g minutes, before %s\n", options.minutes, figure.name.c_str());
+      break;
+    }
+    Json record{{"name", figure.name}};
+    try {
+      record.update(figure.measure(device));
+      record.update(about(device));
+      if (!options.json.empty()) append(options.json, record);
+    } catch (const std::exception& error) {
+      record["error"] = error.what();
+      ++failures;
+    }
+    std::printf("%s\n", record.dump().c_str());
+    std::fflush(stdout);
+  }
+  return failures ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("Figures of a GPU, each appended to the file as it is had");
+  app.add_flag("--list", options.list, "the names of the figures");
+  app.add_option("--only", options.only, "figures whose name has this in it");
+  app.add_flag("--resume", options.resume, "leave out figures that the file already has");
+  app.add_option("--minutes", options.minutes, "begin no figure after this time");
+  app.add_option("--json", options.json, "the file, a JSON object a line");
+  CLI11_PARSE(app, argc, argv);
+  if (options.resume && options.json.empty()) {
+    std::fputs("--resume needs --json FILE\n", stderr);
+    return 2;
+  }
+  if (options.list) {
+    for (const GpuFigure& figure : gpu_figures())
+      std::printf("%-40s %s\n", figure.name.c_str(), figure.description.c_str());
+    return 0;
+  }
+  try {
+    return measure(options);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return error.kind() == ErrorKind::Target ? 3 : 4;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 4;
+  }
+}

@@ -1,0 +1,51 @@
+// blur3x3 for Halide: the mean of 3 x 3 neighbours, edges repeated, u8 or f32.
+#include "halide_side.h"
+
+namespace {
+
+using namespace Halide;
+
+peers::HalideOperator blur3x3(const peers::Job& job) {
+  const Type type = peers::halide_type(job.type), wide = type.is_float() ? type : UInt(16);
+  const int width = job.size("W"), height = job.size("H"), channels = job.size("C");
+  ImageParam image(type, 3, "image");
+  Var x("x"), y("y"), c("c"), yo("yo"), yi("yi"), row("row"), lane("lane"), strip("strip");
+
+  Func edged = BoundaryConditions::repeat_edge(image, {{0, image.width()}, {0, image.height()}});
+  Func blur_x("blur_x"), blur("blur");
+  auto sample = [&](Expr at) { return cast(wide, edged(at, y, c)); };
+  blur_x(x, y, c) = sample(x - 1) + sample(x) + sample(x + 1);
+  Expr total = blur_x(x, y - 1, c) + blur_x(x, y, c) + blur_x(x, y + 1, c);
+  blur(x, y, c) = type.is_float() ? total / 9 : cast(type, (total + 4) / 9);
+
+  const int lanes = peers::machine().natural_vector_size(wide);
+  if (job.schedule == "strips") {
+    // The horizontal sums slide down a strip of rows.
+    blur.split(y, yo, yi, 32).reorder(x, yi, yo, c).vectorize(x, lanes).fuse(yo, c, strip).parallel(strip);
+    blur_x.store_at(blur, strip).compute_at(blur, yi).vectorize(x, lanes);
+  } else if (job.schedule == "blocks") {
+    // Eight rows at a time, the horizontal sums of their ten in registers.
+    blur.split(y, yo, yi, 128)
+        .split(yi, yi, row, 8)
+        .split(x, x, lane, lanes)
+        .reorder(lane, row, x, yi, yo, c)
+        .vectorize(lane)
+        .unroll(row)
+        .fuse(yo, c, strip)
+        .parallel(strip);
+    blur_x.compute_at(blur, x).vectorize(x, lanes).unroll(y);
+  } else {
+    peers::no_schedule(job, "strips, blocks");
+  }
+  blur.bound(c, 0, channels);
+  return {Pipeline(blur), {image}, {{width, height, channels}}, type, {width, height, channels}};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return peers::serve_or_fail([&] {
+    const peers::Job job = peers::parse_job(argc, argv, 1);
+    return peers::halide_side([job] { return blur3x3(job); }, job);
+  });
+}

@@ -1,0 +1,44 @@
+// matmul for Halide: C = A @ B in f32.
+#include "halide_side.h"
+
+namespace {
+
+using namespace Halide;
+
+peers::HalideOperator matmul(const peers::Job& job) {
+  const Type type = peers::halide_type(job.type);
+  const int rows = job.size("M"), columns = job.size("N"), depth = job.size("K");
+  ImageParam A(type, 2, "A"), B(type, 2, "B");
+  Var n("n"), m("m"), no("no"), mo("mo"), ni("ni"), mi("mi"), mt("mt");
+  RDom k(0, A.width(), "k");
+
+  Func acc("acc"), C("C");
+  acc(n, m) += A(k, m) * B(n, k);
+  C(n, m) = acc(n, m);
+
+  const int lanes = peers::machine().natural_vector_size<float>();
+  // Tiles of sums that stay in registers through all of k: as wide as ours for any machine ("panels"), or for
+  // the 32 registers of AVX-512 ("wide").
+  if (job.schedule != "panels" && job.schedule != "wide") peers::no_schedule(job, "panels, wide");
+  const bool wide = job.schedule == "wide";
+  const int tile_rows = wide ? 13 : 6, panel = wide ? 104 : 96;
+  C.tile(n, m, no, mo, ni, mi, 2 * lanes, panel)
+      .split(mi, mt, mi, tile_rows)
+      .reorder(ni, mi, mt, no, mo)
+      .vectorize(ni, lanes)
+      .unroll(ni)
+      .unroll(mi)
+      .parallel(mo);
+  acc.compute_at(C, mt).vectorize(n, lanes).unroll(n).unroll(m);
+  acc.update().reorder(n, m, k).vectorize(n, lanes).unroll(n).unroll(m);
+  return {Pipeline(C), {A, B}, {{depth, rows}, {columns, depth}}, type, {columns, rows}};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return peers::serve_or_fail([&] {
+    const peers::Job job = peers::parse_job(argc, argv, 1);
+    return peers::halide_side([job] { return matmul(job); }, job);
+  });
+}

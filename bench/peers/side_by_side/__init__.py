@@ -1,0 +1,1 @@
+"""Runs calotype and a peer in turn, and says how their times compare."""

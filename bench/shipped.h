@@ -1,0 +1,31 @@
+#pragma once
+// The schedule that users get for an operator and target.
+
+#include "calotype/operator.h"
+#include "cli/select.h"
+
+namespace calotype::bench {
+
+/// The file under schedules/ if there is one for these types, else the operator's own schedule "host" or
+/// "gpu".
+inline cli::ChosenSchedule shipped_schedule(const Operator& op, const OperatorTypes& types,
+                                            const Pipeline& pipeline, const Target& target) {
+  cli::Selection select;
+  select.op = op.name;
+  bool exists = true;
+  try {
+    cli::find_best(op.name, target);
+  } catch (const Error&) {
+    exists = false;
+  }
+  if (exists) {
+    select.schedule = "best";
+    // A file for the operator's other types is passed over for the empty schedule.
+    cli::ChosenSchedule chosen = cli::choose_schedule(select, op, types, pipeline, target);
+    if (chosen.source != "empty") return chosen;
+  }
+  select.schedule = target.is_gpu() ? "@gpu" : "@host";
+  return cli::choose_schedule(select, op, types, pipeline, target);
+}
+
+}  // namespace calotype::bench

@@ -1,0 +1,66 @@
+#pragma once
+// What the user asked for: the command line as values.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "calotype/target.h"
+
+namespace calotype::cli {
+
+/// NAME=VALUE as given, in order.
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+/// What names an algorithm and how it runs: common to run, show and schedule.
+struct Selection {
+  std::string op;
+  std::string schedule;  ///< file, "best", "@NAME", or empty: the empty schedule
+  std::string target = "host";
+  std::string type;  ///< empty: from the inputs, else the first
+  std::map<std::string, std::int64_t> sizes;
+  std::vector<std::pair<std::string, std::vector<std::int64_t>>> knobs;  ///< --set, each with its values
+};
+
+enum class CheckMode { None, Values, Stages };
+
+struct RunOptions {
+  Selection select;
+  Pairs inputs, outputs, dumps;
+  std::map<std::string, double> params;
+  std::uint64_t seed = 0;
+  int threads = 0;  ///< 0: as many as the machine has
+  int repeat = 0;   ///< 0: chosen from the time of a call
+  CheckMode check = CheckMode::None;
+  std::string save_best;
+  bool dense = false;
+};
+
+struct ShowOptions {
+  Selection select;
+  std::string level;
+  std::string output;
+};
+
+struct ScheduleOptions {
+  std::string action;  ///< check, print, diff, save
+  Selection select;
+  std::string file, other;
+};
+
+/// A parsed command line: `command` is list, run, show or schedule.
+struct Options {
+  std::string command;
+  bool json = false;
+  RunOptions run;
+  ShowOptions show;
+  ScheduleOptions schedule;
+  std::string help;  ///< text to print instead of running a command
+};
+
+/// Error(Usage) for a command line that cannot be right.
+Options parse_options(int argc, const char* const* argv);
+
+}  // namespace calotype::cli

@@ -1,0 +1,156 @@
+// `calotype run`: one operator under one schedule, or under every combination of the knobs given with --set.
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/report.h"
+#include "cli/select.h"
+#include "cli/threads.h"
+#include "cli/usage.h"
+
+namespace calotype::cli {
+namespace {
+
+using Knobs = std::vector<std::pair<std::string, std::int64_t>>;
+
+struct Run {
+  const RunOptions& options;
+  const Operator& op;
+  Target target;
+  OperatorTypes types;
+  Pipeline pipeline;
+  ChosenSchedule chosen;
+  Call call;
+  RunFacts facts;
+  std::optional<Evaluation> reference;
+
+  Trial attempt(const Schedule& schedule) const {
+    return try_schedule(pipeline, schedule, target, call, options.repeat, reference ? &*reference : nullptr);
+  }
+};
+
+Run prepare(const RunOptions& options) {
+  const Selection& select = options.select;
+  const Operator& op = find_operator(select.op);
+  const Target target = Target::parse(select.target);
+  std::vector<std::string> notes;
+  const std::vector<InputFile> files = load_inputs(options.inputs, notes);
+  const OperatorTypes types = choose_types(op, select.type, files);
+  const Pipeline pipeline = op.pipeline(types);
+  check_outputs(options.outputs, pipeline.graph());
+  ChosenSchedule chosen = choose_schedule(select, op, types, pipeline, target);
+  notes.insert(notes.end(), chosen.notes.begin(), chosen.notes.end());
+  Call call = make_call(op, pipeline, files, options);
+  notes.insert(notes.end(), call.notes.begin(), call.notes.end());
+  RunFacts facts{op.name,     target.str(), types.str(),     chosen.source, call.sizes,
+                 call.params, options.seed, options.threads, notes};
+  return {options,          op,          target, types, pipeline, std::move(chosen), std::move(call),
+          std::move(facts), std::nullopt};
+}
+
+// Every combination of the values of --set, the last knob fastest.
+std::vector<Knobs> combinations(const Selection& select) {
+  std::vector<Knobs> all(1);
+  for (const auto& [name, values] : select.knobs) {
+    std::vector<Knobs> longer;
+    for (const Knobs& start : all)
+      for (std::int64_t value : values) {
+        longer.push_back(start);
+        longer.back().emplace_back(name, value);
+      }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+Schedule with_knobs(Schedule schedule, const Knobs& knobs) {
+  for (const auto& [name, value] : knobs) schedule.set(name, value);
+  return schedule;
+}
+
+// The fastest trial that is legal and has not failed its check.
+const Trial* best_of(const std::vector<Trial>& trials) {
+  const Trial* best = nullptr;
+  for (const Trial& trial : trials)
+    if (!trial.refusal && trial.passed() && (!best || trial.median_seconds < best->median_seconds))
+      best = &trial;
+  return best;
+}
+
+void save_best(const Run& run, const Trial* best, Outcome& outcome) {
+  const std::string& file = run.options.save_best;
+  if (file.empty()) return;
+  if (!best) usage_error("no combination of --set is legal and right, so there is none to save", file);
+  with_knobs(run.chosen.schedule, best->knobs).save(file, run.pipeline, run.target);
+  outcome.json["saved"] = file;
+  outcome.text += "saved     " + file + "\n";
+}
+
+Outcome run_one(const Run& run, const Knobs& knobs) {
+  Outcome outcome;
+  const Schedule schedule = with_knobs(run.chosen.schedule, knobs);
+  Trial trial = run.attempt(schedule);
+  trial.knobs = knobs;
+  const std::vector<PlacedComparison> placed =
+      place(trial.comparisons, run.pipeline, schedule, run.target, run.call.sizes);
+  outcome.json = facts_json(run.facts);
+  add_trial_json(outcome.json, trial, placed);
+  outcome.text = facts_text(run.facts) + trial_text(trial, placed);
+  write_outputs(run.options.outputs, run.call, run.pipeline.graph());
+  for (const auto& [name, path] : run.options.outputs) outcome.text += fmt::format("wrote     {}\n", path);
+  save_best(run, best_of({trial}), outcome);
+  outcome.code = trial.passed() ? 0 : 1;
+  return outcome;
+}
+
+// A combination that the schedule or target refuses is a line of the table; anything else ends the run.
+Trial attempt_or_refusal(const Run& run, const Knobs& knobs) {
+  const Schedule schedule = with_knobs(run.chosen.schedule, knobs);
+  Trial trial;
+  try {
+    trial = run.attempt(schedule);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Schedule && error.kind() != ErrorKind::Argument) throw;
+    trial.refusal = error.diagnostic();
+  }
+  trial.knobs = knobs;
+  return trial;
+}
+
+Outcome run_table(const Run& run, const std::vector<Knobs>& all) {
+  if (!run.options.outputs.empty())
+    usage_error("several values of --set do not say which outputs to write",
+                run.options.outputs.front().second, "one value a knob with --output");
+  std::vector<Trial> trials;
+  for (const Knobs& knobs : all) trials.push_back(attempt_or_refusal(run, knobs));
+  const Trial* best = best_of(trials);
+  Outcome outcome;
+  outcome.json = facts_json(run.facts);
+  if (best) {
+    std::vector<PlacedComparison> plain;
+    for (const Comparison& c : best->comparisons) plain.push_back({c, "", ""});
+    add_trial_json(outcome.json, *best, plain);
+    outcome.json["best"] = Json::object();
+    for (const auto& [name, value] : best->knobs) outcome.json["best"][name] = value;
+  }
+  outcome.json["trials"] = trials_json(trials);
+  outcome.text = facts_text(run.facts) + trials_text(trials);
+  save_best(run, best, outcome);
+  for (const Trial& trial : trials)
+    if (!trial.passed()) outcome.code = 1;
+  return outcome;
+}
+
+}  // namespace
+
+Outcome run_command(const RunOptions& options) {
+  set_threads(options.threads);
+  Run run = prepare(options);
+  if (options.check != CheckMode::None) {
+    std::vector<Buffer> inputs = run.call.inputs;
+    run.reference = run.pipeline.evaluate(inputs, run.call.params, run.call.sizes);
+  }
+  const std::vector<Knobs> all = combinations(options.select);
+  return all.size() == 1 ? run_one(run, all.front()) : run_table(run, all);
+}
+
+}  // namespace calotype::cli

@@ -1,0 +1,66 @@
+// `calotype show`: the text of a stage of compilation.
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/files.h"
+#include "cli/inputs.h"
+#include "cli/select.h"
+#include "cli/usage.h"
+#include "schedule/scheduled.h"
+
+namespace calotype::cli {
+namespace {
+
+// The levels that need no backend come from the algorithm and schedule alone.
+std::string level_text(const std::string& level, const Pipeline& pipeline, const Schedule& schedule,
+                       const Target& target) {
+  if (level == "algorithm") return pipeline.str();
+  if (level == "schedule")
+    return schedule::to_string(schedule::apply_or_throw(pipeline.graph(), schedule, target));
+  return pipeline.compile(schedule, target).show(level);
+}
+
+// The kernel serves every size; sizes that are named are checked and what follows from them stands at the
+// top.
+std::string sizes_text(const Pipeline& pipeline, const Sizes& asked) {
+  if (asked.empty()) return "";
+  const lang::Graph& graph = pipeline.graph();
+  const Sizes sizes = bind_sizes(graph, {}, asked, {});
+  std::string text = "# sizes: " + to_string(sizes) + "\n";
+  auto add = [&](const char* kind, const std::string& name, const std::vector<Expr>& extents) {
+    text +=
+        fmt::format("# {} {}: {}\n", kind, name, fmt::join(extents_of(extents, name, graph, sizes), " x "));
+  };
+  for (const lang::InputDef& input : graph.inputs) add("input", input.name, input.extents);
+  for (const lang::OutputDef& output : graph.outputs)
+    add("output", graph.func(output.func).name, output.extents);
+  return text;
+}
+
+}  // namespace
+
+Outcome show_command(const ShowOptions& options) {
+  const Selection& select = options.select;
+  const Operator& op = find_operator(select.op);
+  const Target target = Target::parse(select.target);
+  const OperatorTypes types = choose_types(op, select.type, {});
+  const Pipeline pipeline = op.pipeline(types);
+  ChosenSchedule chosen = choose_schedule(select, op, types, pipeline, target);
+  set_knobs(chosen.schedule, select);
+  std::string text =
+      sizes_text(pipeline, select.sizes) + level_text(options.level, pipeline, chosen.schedule, target);
+  if (text.empty() || text.back() != '\n') text += '\n';
+  Outcome outcome;
+  outcome.json = {{"operator", op.name},       {"target", target.str()}, {"type", types.str()},
+                  {"schedule", chosen.source}, {"level", options.level}, {"text", text}};
+  if (options.output.empty()) {
+    outcome.text = text;
+    return outcome;
+  }
+  write_file(options.output, text);
+  outcome.json["file"] = options.output;
+  outcome.text = "wrote " + options.output + "\n";
+  return outcome;
+}
+
+}  // namespace calotype::cli

@@ -1,0 +1,335 @@
+// One kernel: its head, its scalar statements and its storage.
+
+#include "codegen/cuda/kernel_printer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "calotype/error.h"
+#include "codegen/cuda/alignment.h"
+#include "codegen/cuda/types.h"
+
+namespace calotype::cuda {
+
+using ir::MemorySpace;
+using ir::Op;
+using ir::StmtKind;
+
+namespace {
+
+[[noreturn]] void refuse(std::string message, std::string value) {
+  throw Error({.kind = ErrorKind::Internal, .message = std::move(message), .value = std::move(value)});
+}
+
+bool stores_into(const ir::Stmt& body, const ir::BufferPtr& buffer) {
+  bool found = false;
+  ir::visit(body, [&](const ir::Stmt& s) { found |= s->kind == StmtKind::Store && s->buffer() == buffer; });
+  return found;
+}
+
+bool uses_symbol(const ir::Stmt& body, const ir::SymbolPtr& symbol) {
+  bool found = false;
+  ir::visit_exprs(body, [&](const Expr& e) { found |= e.defined() && ir::uses(e, symbol); });
+  return found;
+}
+
+std::int64_t constant_elements(const ir::BufferPtr& buffer) {
+  std::int64_t total = 1;
+  for (const Expr& e : buffer->extents) {
+    const std::optional<std::int64_t> extent = ir::as_int(e);
+    if (!extent) refuse("storage in a kernel has no constant size", buffer->name);
+    total *= *extent;
+  }
+  return total;
+}
+
+/// True if every access of the buffer is to element 0.
+bool only_first_element(const ir::Stmt& body, const ir::BufferPtr& buffer) {
+  bool good = true;
+  const auto look = [&](const Expr& index) { good &= ir::is_zero(index); };
+  ir::visit(body, [&](const ir::Stmt& s) {
+    if (s->kind == StmtKind::Store && s->buffer() == buffer) look(s->exprs[2]);
+  });
+  ir::visit_exprs(body, [&](const Expr& root) {
+    if (!root.defined()) return;
+    ir::visit(root, [&](const Expr& e) {
+      if ((ir::is(e, Op::Load) || ir::is(e, Op::LoadIf)) && ir::buffer_of(e) == buffer) look(e->args.back());
+    });
+  });
+  return good;
+}
+
+/// Comments stay on their line, and no text ends one.
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  while (!text.empty() && text.back() == '\\') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+KernelPrinter::KernelPrinter(const lower::Function& kernel, const PrintOptions& options, Prelude& prelude)
+    : kernel_(kernel),
+      options_(options),
+      prelude_(prelude),
+      expressions_(names_, prelude, *this),
+      facts_(options.facts) {}
+
+// ---- Head
+// -----------------------------------------------------------------------------------------------------
+
+std::string KernelPrinter::print(const std::string& name) {
+  find_index_symbols(kernel_.body);
+  for (const ir::BufferPtr& b : kernel_.buffers) names_.declare(b);
+  const ir::Stmt body = take_narrow_scalars(kernel_.body);
+  const std::string bounds =
+      kernel_.max_threads > 0 ? fmt::format(" __launch_bounds__({})", kernel_.max_threads) : "";
+  const std::string head = fmt::format("extern \"C\" __global__ void{} {}(", bounds, name);
+  line(head + parameters(head.size()) + ") {");
+  ++depth_;
+  shared_memory();
+  place_variables();
+  statement(body);
+  --depth_;
+  line("}");
+  return out_;
+}
+
+/// A head of lets that narrow scalar arguments is read off the arguments themselves: a parameter of the
+/// narrow type takes the low part of the plan's slot.
+ir::Stmt KernelPrinter::take_narrow_scalars(const ir::Stmt& body) {
+  std::set<const ir::Symbol*> narrowed;
+  ir::Stmt rest = body;
+  while (rest->kind == StmtKind::Let) {
+    const Expr& value = rest->exprs[0];
+    if (!ir::is(value, Op::Cast) || !ir::is(value->args[0], Op::Variable)) break;
+    const ir::SymbolPtr& wide = ir::symbol_of(value->args[0]);
+    const bool is_scalar =
+        std::find(kernel_.scalars.begin(), kernel_.scalars.end(), wide) != kernel_.scalars.end();
+    if (!is_scalar || value->type != Int(32) || wide->type != Int(64) || uses_symbol(rest->body(), wide))
+      break;
+    const int multiple = power_of_two_divisor(value->args[0], facts_);
+    if (multiple > 1) facts_.symbols[rest->symbol()].multiple = multiple;
+    names_.write_as(wide, names_.declare(rest->symbol()));
+    narrowed.insert(wide.get());
+    index_symbols_.insert(rest->symbol().get());
+    narrow_scalars_.insert(wide.get());
+    rest = rest->body();
+  }
+  for (const ir::SymbolPtr& s : kernel_.scalars) {
+    if (!narrowed.contains(s.get())) names_.declare(s);
+  }
+  return rest;
+}
+
+std::string KernelPrinter::parameters(std::size_t indent) {
+  std::vector<std::string> all;
+  for (const ir::BufferPtr& b : kernel_.buffers) {
+    const bool constant = b->read_only || !stores_into(kernel_.body, b);
+    if (is_half(b->type)) prelude_.use(c_type(b->type));
+    all.push_back(
+        fmt::format("{}{}* __restrict__ {}", constant ? "const " : "", c_type(b->type), names_.of(b)));
+  }
+  for (const ir::SymbolPtr& s : kernel_.scalars) {
+    if (is_half(s->type)) prelude_.use(c_type(s->type));
+    const Type type = narrow_scalars_.contains(s.get()) ? Int(32) : s->type;
+    all.push_back(fmt::format("const {} {}", c_type(type), names_.of(s)));
+  }
+  std::string text, row;
+  std::size_t used = indent;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string next = all[i] + (i + 1 < all.size() ? "," : "");
+    if (!row.empty() && used + row.size() + next.size() > 108) {
+      text += row + "\n    ";
+      row.clear();
+      used = 4;
+    }
+    row += (row.empty() ? "" : " ") + next;
+  }
+  return text + row;
+}
+
+void KernelPrinter::place_variables() {
+  for (const bool block : {true, false}) {
+    const auto& vars = block ? kernel_.block_vars : kernel_.thread_vars;
+    for (int axis = 0; axis < 3; ++axis) {
+      const ir::SymbolPtr& s = vars[axis];
+      if (!s) continue;
+      line(fmt::format("const {} {} = {}.{};", c_type(s->type), names_.declare(s),
+                       block ? "blockIdx" : "threadIdx", "xyz"[axis]));
+    }
+  }
+}
+
+// ---- Statements
+// -----------------------------------------------------------------------------------------------
+
+void KernelPrinter::line(const std::string& text) {
+  std::string indent(static_cast<std::size_t>(depth_) * 2, ' ');
+  out_ += indent + text + "\n";
+}
+
+void KernelPrinter::comment(const std::string& text) {
+  if (!text.empty()) line("// " + one_line(text));
+}
+
+std::string KernelPrinter::scalar(const Expr& e, Arithmetic a, Precedence p) {
+  return expressions_.print(e, a, p);
+}
+
+void KernelPrinter::statement(const ir::Stmt& s) {
+  switch (s->kind) {
+    case StmtKind::Block:
+      for (const ir::Stmt& child : s->stmts) statement(child);
+      return;
+    case StmtKind::Let:
+      return let(s);
+    case StmtKind::For:
+      return loop(s);
+    case StmtKind::If:
+      return branch(s);
+    case StmtKind::Store:
+      return s->exprs[0]->type.is_vector() ? vector_store(s) : scalar_store(s);
+    case StmtKind::Allocate:
+      return allocation(s);
+    case StmtKind::Check:
+      comment(s->text());
+      return line(fmt::format("if (!({})) __trap();", scalar(s->exprs[0], Arithmetic::Index)));
+    case StmtKind::Barrier:
+      return line("__syncthreads();" +
+                  (s->sync().reason.empty() ? "" : "  // " + one_line(s->sync().reason)));
+    case StmtKind::Note:
+      comment(s->text());
+      return statement(s->body());
+  }
+}
+
+void KernelPrinter::braced(const std::string& head, const ir::Stmt& body) {
+  line(head + " {");
+  ++depth_;
+  {
+    NameScope scope(names_);
+    statement(body);
+  }
+  --depth_;
+}
+
+void KernelPrinter::let(const ir::Stmt& s) {
+  if (s->symbol()->type.is_vector()) {
+    vector_let(s);
+  } else {
+    declare(s->symbol(), s->exprs[0]);
+  }
+  statement(s->body());
+}
+
+void KernelPrinter::declare(const ir::SymbolPtr& symbol, const Expr& value) {
+  const std::string text = scalar(value, arithmetic_of(symbol));
+  if (is_half(symbol->type)) prelude_.use(c_type(symbol->type));
+  line(fmt::format("const {} {} = {};", c_type(symbol->type), names_.declare(symbol), text));
+  if (symbol->type.is_int() && arithmetic_of(symbol) == Arithmetic::Index) facts_.set_value(symbol, value);
+}
+
+void KernelPrinter::loop(const ir::Stmt& s) {
+  const ir::LoopInfo& info = s->loop();
+  if (info.binding != ir::Binding::Serial && info.binding != ir::Binding::Unrolled)
+    refuse(fmt::format("a {} loop inside a kernel", ir::to_string(info.binding)), info.var->name);
+  const Expr &min = s->exprs[0], &extent = s->exprs[1];
+  comment(info.origin);
+  NameScope scope(names_);
+  const std::string first = scalar(min, Arithmetic::Index);
+  const Expr end =
+      ir::is_zero(min) ? extent : ir::simplify(ir::make(Op::Add, min->type, {min, extent}), facts_);
+  const std::string last = scalar(end, Arithmetic::Index, Precedence::Sum);
+  facts_.set_range(info.var, min, ir::make(Op::Sub, min->type, {end, ir::make_one(min->type)}));
+  const std::string& var = names_.declare(info.var);
+  if (info.binding == ir::Binding::Unrolled) line("#pragma unroll");
+  braced(fmt::format("for ({0} {1} = {2}; {1} < {3}; ++{1})", c_type(info.var->type), var, first, last),
+         s->body());
+  line("}");
+}
+
+void KernelPrinter::branch(const ir::Stmt& s) {
+  const std::string condition = scalar(s->exprs[0], Arithmetic::Index);
+  braced(fmt::format("if ({})", condition), s->stmts[0]);
+  if (s->stmts.size() > 1) braced("} else", s->stmts[1]);
+  line("}");
+}
+
+void KernelPrinter::scalar_store(const ir::Stmt& s) {
+  const Expr& predicate = s->exprs[1];
+  const bool masked = predicate.defined() && !ir::is_one(predicate);
+  if (masked) {
+    line(fmt::format("if ({}) {{", scalar(predicate, Arithmetic::Index)));
+    ++depth_;
+  }
+  const std::string value = scalar(s->exprs[0], Arithmetic::Data);
+  line(fmt::format("{} = {};", expressions_.element(s->buffer(), s->exprs[2]), value));
+  if (masked) {
+    --depth_;
+    line("}");
+  }
+}
+
+void KernelPrinter::allocation(const ir::Stmt& s) {
+  const ir::BufferPtr& b = s->buffer();
+  const std::int64_t elements = constant_elements(b);
+  if (is_half(b->type)) prelude_.use(c_type(b->type));
+  switch (b->space) {
+    case MemorySpace::Shared:
+      shared_array(b, elements);
+      break;
+    case MemorySpace::Register:
+    case MemorySpace::Local:
+      if (elements == 1 && only_first_element(s->body(), b)) {
+        expressions_.set_single(b);
+        line(fmt::format("{} {};", c_type(b->type), names_.declare(b)));
+      } else {
+        line(fmt::format("{} {}[{}];", c_type(b->type), names_.declare(b),
+                         std::max<std::int64_t>(elements, 1)));
+      }
+      break;
+    default:
+      refuse(fmt::format("{} memory allocated inside a kernel", ir::to_string(b->space)), b->name);
+  }
+  statement(s->body());
+}
+
+// ---- What is an index
+// -----------------------------------------------------------------------------------------
+
+/// Symbols that addresses, bounds or conditions are computed of, through lets too.
+void KernelPrinter::find_index_symbols(const ir::Stmt& s) {
+  std::vector<std::pair<ir::SymbolPtr, Expr>> lets;
+  const auto mark = [&](const Expr& e) {
+    for (const ir::SymbolPtr& symbol : ir::free_symbols(e)) index_symbols_.insert(symbol.get());
+  };
+  const auto look = [&](const Expr& root) {
+    ir::visit(root, [&](const Expr& e) {
+      if (ir::is(e, Op::Load) || ir::is(e, Op::LoadIf)) mark(e->args.back());
+      if (ir::is(e, Op::Let)) lets.emplace_back(ir::symbol_of(e), e->args[0]);
+    });
+  };
+  ir::visit(s, [&](const ir::Stmt& node) {
+    for (const Expr& e : node->exprs) {
+      if (e.defined()) look(e);
+    }
+    if (node->kind == StmtKind::Let) lets.emplace_back(node->symbol(), node->exprs[0]);
+    if (node->kind == StmtKind::Store) mark(node->exprs[2]);
+    if (node->kind == StmtKind::For || node->kind == StmtKind::If) {
+      for (const Expr& e : node->exprs) mark(e);
+    }
+  });
+  // Lets stand before their uses, so from the last to the first every use is known.
+  for (auto it = lets.rbegin(); it != lets.rend(); ++it) {
+    if (index_symbols_.contains(it->first.get())) mark(it->second);
+  }
+}
+
+/// A let is index arithmetic if addresses use it and it is not computed from memory.
+Arithmetic KernelPrinter::arithmetic_of(const ir::SymbolPtr& symbol) const {
+  return index_symbols_.contains(symbol.get()) ? Arithmetic::Index : Arithmetic::Data;
+}
+
+}  // namespace calotype::cuda

@@ -1,0 +1,97 @@
+#pragma once
+// One kernel as CUDA C: the state that its parts share.
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "codegen/cuda/expr_printer.h"
+#include "codegen/cuda/printer.h"
+
+namespace calotype::cuda {
+
+class KernelPrinter final : private Hoister {
+ public:
+  KernelPrinter(const lower::Function& kernel, const PrintOptions& options, Prelude& prelude);
+  std::string print(const std::string& name);
+
+ private:
+  // Statements (kernel_printer.cpp)
+  std::string parameters(std::size_t indent);
+  ir::Stmt take_narrow_scalars(const ir::Stmt& body);
+  void place_variables();
+  void statement(const ir::Stmt& s);
+  void let(const ir::Stmt& s);
+  void loop(const ir::Stmt& s);
+  void branch(const ir::Stmt& s);
+  void scalar_store(const ir::Stmt& s);
+  void allocation(const ir::Stmt& s);
+  void braced(const std::string& head, const ir::Stmt& body);
+  void line(const std::string& text);
+  void comment(const std::string& text);
+  void find_index_symbols(const ir::Stmt& s);
+  Arithmetic arithmetic_of(const ir::SymbolPtr& symbol) const;
+  std::string scalar(const Expr& e, Arithmetic a, Precedence p = Precedence::Conditional);
+
+  // Shared memory (shared_memory.cpp)
+  void shared_memory();
+  void shared_array(const ir::BufferPtr& buffer, std::int64_t elements);
+
+  // Hoister
+  void declare(const ir::SymbolPtr& symbol, const Expr& value) override;
+  Expr take_apart(const Expr& e) override;
+
+  // Vectors (vector_printer.cpp): a loop over lanes, around which dense accesses are wide
+  using Conditions = std::vector<Expr>;
+  void vector_store(const ir::Stmt& s);
+  void store_all_lanes(const ir::Stmt& s, const Conditions& known);
+  void store_some_lanes(const ir::Stmt& s, const Conditions& conditions);
+  void vector_let(const ir::Stmt& s);
+  /// Declare the vector and return it as a variable.
+  Expr vector_value(const Expr& value, const std::string& name, Arithmetic arithmetic);
+  void fill_lanes(const std::string& lanes_of, const Expr& value, Arithmetic arithmetic);
+  Expr lane(const Expr& e, const Expr& at);
+  void lane_loop(int lanes, const std::function<void(const Expr& lane)>& body);
+  Expr vector_variable(const std::string& name, Type type, bool in_struct);
+  void one_store(const ir::Stmt& s, const Expr& at, const Expr& value);
+
+  // Dense accesses (wide_access.cpp)
+  /// `e` with the loads of whole vectors declared before it, and masks that are known to hold left out.
+  Expr hoist_loads(const Expr& e, const Conditions& known);
+  Expr hoist_load(const Expr& load, const Conditions& known);
+  void declare_masked(const Expr& load, const Conditions& masks, const std::string& name,
+                      const std::string& type);
+  bool any_wide(const ir::Stmt& s) const;
+  /// Bytes of one access to a dense vector, 0 if single elements are as good.
+  int wide_bytes(const ir::BufferPtr& buffer, const Expr& index) const;
+  std::string wide_type(const ir::BufferPtr& buffer, const Expr& index);
+  std::string wide_place(const ir::BufferPtr& buffer, const Expr& index, const std::string& type,
+                         bool constant);
+
+  const lower::Function& kernel_;
+  const PrintOptions& options_;
+  Prelude& prelude_;
+  Names names_;
+  ExprPrinter expressions_;
+  ir::Facts facts_;
+  std::string out_;
+  int depth_ = 0;
+  bool one_shared_block_ = false;
+  std::set<const ir::Symbol*> index_symbols_;
+  std::set<const ir::Symbol*> narrow_scalars_;  // arguments of 64 bits that the kernel takes in 32
+  std::set<const ir::Symbol*> in_structs_;      // vectors whose lanes are name.v[lane], not name[lane]
+  std::vector<ir::SymbolPtr> kept_;             // symbols made here, as long as names refer to them
+};
+
+/// Lane `lane` (an integer expression) of a vector expression. `lane_of` gives the lanes of vector variables;
+/// the vectors inside are Ramps, Broadcasts, loads and operations on them.
+Expr lane_of(const Expr& e, const Expr& lane,
+             const std::function<Expr(const Expr& vector, const Expr& lane)>& lane_of_variable);
+/// A scalar condition that holds if and only if all lanes of the predicate do; undefined where none is found.
+Expr all_lanes(const Expr& predicate);
+/// The conditions that the predicate is an And of.
+std::vector<Expr> conjuncts(const Expr& predicate);
+
+}  // namespace calotype::cuda

@@ -1,0 +1,121 @@
+// Vector expressions seen lane by lane.
+
+#include <algorithm>
+
+#include "calotype/error.h"
+#include "codegen/cuda/kernel_printer.h"
+
+namespace calotype::cuda {
+
+using ir::Op;
+
+namespace {
+
+using LaneOfVariable = std::function<Expr(const Expr&, const Expr&)>;
+
+Expr ramp_lane(const Expr& ramp, const Expr& lane) {
+  const Expr &base = ramp->args[0], &stride = ramp->args[1];
+  if (base->type.is_vector())
+    throw Error({.kind = ErrorKind::Internal,
+                 .message = "a ramp of vectors in a kernel",
+                 .value = ir::to_string(ramp)});
+  const Expr step = ir::make(Op::Cast, base->type, {lane});
+  const Expr offset = ir::is_one(stride) ? step : ir::make(Op::Mul, base->type, {step, stride});
+  if (ir::is_zero(base)) return offset;
+  return ir::make(Op::Add, base->type, {base, offset});
+}
+
+/// How the lanes of an integer vector run: 0 all equal, 1 not falling, -1 not rising, 2 unknown.
+int direction(const Expr& e) {
+  switch (e->op) {
+    case Op::Broadcast:
+      return e->args[0]->type.is_vector() ? 2 : 0;
+    case Op::Const:
+      return 0;
+    case Op::Ramp: {
+      const std::optional<std::int64_t> stride = ir::as_int(e->args[1]);
+      if (!stride || e->args[0]->type.is_vector()) return 2;
+      return *stride > 0 ? 1 : *stride < 0 ? -1 : 0;
+    }
+    case Op::Add:
+    case Op::Min:
+    case Op::Max: {
+      const int a = direction(e->args[0]), b = direction(e->args[1]);
+      if (a == 0 || a == b) return b;
+      return b == 0 ? a : 2;
+    }
+    case Op::Sub: {
+      const int a = direction(e->args[0]), b = direction(e->args[1]);
+      if (a == 2 || b == 2) return 2;
+      if (b == 0 || a == -b) return a;
+      return a == 0 ? -b : 2;
+    }
+    default:
+      return 2;
+  }
+}
+
+Expr end_lane(const Expr& e, bool largest, int dir) {
+  const int lane = (dir == 1) == largest ? e->type.lanes - 1 : 0;
+  return lane_of(e, ir::make_int(Int(32), dir == 0 ? 0 : lane), nullptr);
+}
+
+}  // namespace
+
+Expr lane_of(const Expr& e, const Expr& lane, const LaneOfVariable& lane_of_variable) {
+  if (!e->type.is_vector()) return e;
+  const auto part = [&](const Expr& operand) { return lane_of(operand, lane, lane_of_variable); };
+  switch (e->op) {
+    case Op::Ramp:
+      return ramp_lane(e, lane);
+    case Op::Broadcast:
+      if (e->args[0]->type.is_vector())
+        throw Error({.kind = ErrorKind::Internal,
+                     .message = "a broadcast of vectors in a kernel",
+                     .value = ir::to_string(e)});
+      return e->args[0];
+    case Op::Variable:
+      return lane_of_variable(e, lane);
+    case Op::Const:
+      return e->type.is_float() ? ir::make_float(e->type.element(), std::get<double>(e->attr))
+                                : ir::make_int(e->type.element(), std::get<std::int64_t>(e->attr));
+    default: {
+      std::vector<Expr> args;
+      for (const Expr& a : e->args) args.push_back(part(a));
+      return ir::make(e->op, e->type.element(), std::move(args), e->attr);
+    }
+  }
+}
+
+Expr all_lanes(const Expr& predicate) {
+  switch (predicate->op) {
+    case Op::Broadcast:
+      return predicate->args[0];
+    case Op::Likely:
+      return all_lanes(predicate->args[0]);
+    case Op::And: {
+      const Expr a = all_lanes(predicate->args[0]), b = all_lanes(predicate->args[1]);
+      return a.defined() && b.defined() ? ir::make(Op::And, Bool(), {a, b}) : Expr();
+    }
+    case Op::Lt:
+    case Op::Le: {
+      const Expr &a = predicate->args[0], &b = predicate->args[1];
+      const int rising_a = direction(a), rising_b = direction(b);
+      if (!a->type.is_integral() || rising_a == 2 || rising_b == 2) return {};
+      if (rising_a != 0 && rising_b != 0) return {};
+      return ir::make(predicate->op, Bool(), {end_lane(a, true, rising_a), end_lane(b, false, rising_b)});
+    }
+    default:
+      return {};
+  }
+}
+
+std::vector<Expr> conjuncts(const Expr& predicate) {
+  if (!predicate.defined() || ir::is_one(predicate)) return {};
+  if (!ir::is(predicate, Op::And)) return {predicate};
+  std::vector<Expr> all = conjuncts(predicate->args[0]);
+  for (Expr& e : conjuncts(predicate->args[1])) all.push_back(std::move(e));
+  return all;
+}
+
+}  // namespace calotype::cuda

@@ -1,0 +1,28 @@
+#pragma once
+// Device functions and types that kernels may need, printed before them if they do.
+
+#include <set>
+#include <string>
+
+#include "calotype/type.h"
+
+namespace calotype::cuda {
+
+class Prelude {
+ public:
+  /// The helper of this name is needed, with those it rests on. Returns the name.
+  const std::string& use(const std::string& name);
+  /// The struct of `lanes` elements for wide accesses of `align` bytes: "f32x4", "f32x4_align8".
+  std::string use_vector(Type element, int lanes, int align);
+  /// Everything used, in a fixed order.
+  std::string str() const;
+
+ private:
+  std::set<std::string> used_;
+  std::set<std::string> vectors_;  // their definitions
+};
+
+/// Names that kernels' own variables must not take.
+bool is_reserved(const std::string& name);
+
+}  // namespace calotype::cuda

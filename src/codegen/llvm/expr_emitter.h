@@ -1,0 +1,120 @@
+#pragma once
+// Emits the value of expressions, and accesses to memory, at the builder's place.
+
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "codegen/llvm/emit_module.h"
+#include "codegen/llvm/environment.h"
+#include "codegen/llvm/values.h"
+#include "ir/stmt.h"
+
+namespace calotype::llvm_backend {
+
+class ExprEmitter {
+ public:
+  ExprEmitter(Builder& builder, const EmitSettings& settings, Environment& environment)
+      : b_(builder), settings_(settings), environment_(environment), contract_(settings.contract) {}
+
+  llvm::Value* emit(const Expr& e);
+  void store(const ir::StmtNode& s);
+
+  /// Nodes are emitted once a statement; to be called between statements, whose stores may change what loads
+  /// give.
+  void forget() { memo_.clear(), memo_order_.clear(); }
+
+ private:
+  // expr_emitter.cpp
+  llvm::Value* emit_node(const Expr& e);
+  llvm::Value* constant(const Expr& e);
+  llvm::Value* variable(const Expr& e);
+  llvm::Value* let(const Expr& e);
+  llvm::Value* strict(const Expr& e);
+  llvm::Value* arithmetic(const Expr& e);
+  llvm::Value* comparison(const Expr& e);
+  llvm::Value* contracted(const Expr& e);
+  llvm::Value* vector_op(const Expr& e);
+  llvm::Value* ramp(const Expr& e);
+  llvm::Value* reduce(const Expr& e);
+
+  // ramp_compare.cpp
+  llvm::Value* ramp_comparison(const Expr& e);
+
+  // memory.cpp
+  struct Affine {
+    Expr base;    ///< scalar
+    Expr stride;  ///< scalar
+  };
+  std::optional<Affine> as_affine(const Expr& index) const;
+  const Expr& look_through(const Expr& e) const;
+  llvm::Value* load(const Expr& e);
+  llvm::Value* load_scalar(const ir::BufferPtr& buffer, const Expr& index, const Expr& predicate);
+  llvm::Value* load_vector(const ir::BufferPtr& buffer, Type type, const Expr& index, llvm::Value* mask);
+  llvm::Value* load_strided(const ir::BufferPtr& buffer, Type type, llvm::Value* base, int stride,
+                            llvm::Value* mask);
+  llvm::Value* gather(const ir::BufferPtr& buffer, Type type, const Expr& index, llvm::Value* mask);
+  void store_vector(const ir::BufferPtr& buffer, Type type, llvm::Value* value, const Expr& index,
+                    llvm::Value* mask);
+  void store_strided(const ir::BufferPtr& buffer, Type type, llvm::Value* value, llvm::Value* base,
+                     int stride, llvm::Value* mask);
+  void scatter(const ir::BufferPtr& buffer, Type type, llvm::Value* value, const Expr& index,
+               llvm::Value* mask);
+  const BufferRef& buffer_ref(const ir::BufferPtr& buffer) const;
+  llvm::Value* address(const ir::BufferPtr& buffer, llvm::Value* index);
+  llvm::Value* offset(const ir::BufferPtr& buffer, llvm::Value* pointer, std::int64_t elements);
+  llvm::Value* pointers(const ir::BufferPtr& buffer, const Expr& index);
+  llvm::Instruction* annotate(llvm::Instruction* access, const ir::BufferPtr& buffer) const;
+  llvm::Value* dense_load(const ir::BufferPtr& buffer, Type type, llvm::Value* pointer, llvm::Value* mask);
+  void dense_store(const ir::BufferPtr& buffer, Type type, llvm::Value* value, llvm::Value* pointer,
+                   llvm::Value* mask);
+  bool masks_dense(Type type) const;
+
+  /// Values emitted inside are forgotten at the end: they are bound to a name, a branch or a mode that ends
+  /// there.
+  class MemoScope;
+
+  Builder& b_;
+  const EmitSettings& settings_;
+  Environment& environment_;
+  bool contract_;
+  struct Memo {
+    Expr key;  ///< keeps the node alive, so that no other takes its address
+    llvm::Value* value;
+  };
+  std::unordered_map<const ir::ExprNode*, Memo> memo_;
+  std::vector<const ir::ExprNode*> memo_order_;
+};
+
+class ExprEmitter::MemoScope {
+ public:
+  /// `fresh`: values from outside do not hold inside.
+  MemoScope(ExprEmitter& emitter, bool fresh) : emitter_(emitter), fresh_(fresh) {
+    if (fresh_) {
+      memo_.swap(emitter_.memo_);
+      order_.swap(emitter_.memo_order_);
+    }
+    mark_ = emitter_.memo_order_.size();
+  }
+  ~MemoScope() {
+    if (fresh_) {
+      memo_.swap(emitter_.memo_);
+      order_.swap(emitter_.memo_order_);
+      return;
+    }
+    for (; emitter_.memo_order_.size() > mark_; emitter_.memo_order_.pop_back()) {
+      emitter_.memo_.erase(emitter_.memo_order_.back());
+    }
+  }
+  MemoScope(const MemoScope&) = delete;
+  MemoScope& operator=(const MemoScope&) = delete;
+
+ private:
+  ExprEmitter& emitter_;
+  bool fresh_;
+  std::size_t mark_ = 0;
+  std::unordered_map<const ir::ExprNode*, Memo> memo_;
+  std::vector<const ir::ExprNode*> order_;
+};
+
+}  // namespace calotype::llvm_backend

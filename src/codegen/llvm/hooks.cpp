@@ -1,0 +1,148 @@
+// The defaults behind compiled host code: oneTBB for parallel loops, aligned memory, messages of failed
+// checks.
+#include "codegen/llvm/hooks.h"
+
+#include <fmt/format.h>
+#include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_group.h>
+
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+namespace calotype::llvm_backend {
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+std::atomic<int> thread_limit{0};
+
+int parallel_for_tbb(void* context, ParallelBody body, std::int64_t begin, std::int64_t end, void* closure) {
+  if (thread_limit.load(std::memory_order_relaxed) == 1 || end - begin == 1) {
+    return begin < end ? body(context, begin, end, closure) : 0;
+  }
+  std::atomic<int> status{0};
+  tbb::task_group_context group;
+  tbb::parallel_for(
+      tbb::blocked_range<std::int64_t>(begin, end),
+      [&](const tbb::blocked_range<std::int64_t>& range) {
+        if (int code = body(context, range.begin(), range.end(), closure)) {
+          int expected = 0;
+          status.compare_exchange_strong(expected, code);
+          group.cancel_group_execution();
+        }
+      },
+      tbb::auto_partitioner{}, group);
+  return status;
+}
+
+/// `text` with each {} replaced by the next value; kinds: 'i' signed, 'u' unsigned, 'f' float (bits of a
+/// double).
+std::string format_message(const char* text, const std::int64_t* values, const char* kinds) {
+  std::string message;
+  for (const char* at = text; *at != 0; ++at) {
+    if (at[0] != '{' || at[1] != '}' || *kinds == 0) {
+      message += *at;
+      continue;
+    }
+    std::int64_t value = *values++;
+    switch (*kinds++) {
+      case 'f':
+        message += fmt::format("{}", std::bit_cast<double>(value));
+        break;
+      case 'u':
+        message += fmt::format("{}", static_cast<std::uint64_t>(value));
+        break;
+      default:
+        message += fmt::format("{}", value);
+    }
+    ++at;
+  }
+  return message;
+}
+
+}  // namespace
+
+// The entry points of compiled code: they go through the caller's hooks where there are any.
+extern "C" {
+
+int calotype_host_parallel_for(void* context, ParallelBody body, std::int64_t begin, std::int64_t end,
+                               void* closure) {
+  auto* hooks = static_cast<Hooks*>(context);
+  if (hooks && hooks->parallel_for) return hooks->parallel_for(hooks, body, begin, end, closure);
+  return parallel_for_tbb(context, body, begin, end, closure);
+}
+
+void* calotype_host_allocate(void* context, std::int64_t bytes) {
+  auto* hooks = static_cast<Hooks*>(context);
+  if (hooks && hooks->allocate) return hooks->allocate(hooks, bytes);
+  if (bytes < 0 || bytes > INT64_MAX - std::int64_t{kAlignment}) return nullptr;
+  auto size = (static_cast<std::size_t>(bytes) + kAlignment - 1) / kAlignment * kAlignment;
+  return std::aligned_alloc(kAlignment, size ? size : kAlignment);
+}
+
+void calotype_host_release(void* context, void* memory) {
+  auto* hooks = static_cast<Hooks*>(context);
+  if (hooks && hooks->release) return hooks->release(hooks, memory);
+  std::free(memory);
+}
+
+void calotype_host_check_failed(void* context, const char* text, const std::int64_t* values,
+                                const char* kinds) {
+  auto* hooks = static_cast<Hooks*>(context);
+  if (hooks && hooks->failed) hooks->failed(hooks, format_message(text, values, kinds).c_str());
+}
+
+}  // extern "C"
+
+FailureRecord::FailureRecord() {
+  failed = [](Hooks* self, const char* text) {
+    auto* record = static_cast<FailureRecord*>(self);
+    std::lock_guard lock(record->mutex_);
+    if (record->message_.empty()) record->message_ = text;
+  };
+}
+
+std::string FailureRecord::message() const {
+  std::lock_guard lock(mutex_);
+  return message_;
+}
+
+void set_threads(int count) {
+  static std::mutex mutex;
+  static std::unique_ptr<tbb::global_control> control;
+  std::lock_guard lock(mutex);
+  control.reset();
+  if (count > 0) {
+    control = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism,
+                                                    static_cast<std::size_t>(count));
+  }
+  thread_limit = count;
+}
+
+std::vector<std::pair<const char*, void*>> runtime_symbols() {
+  using Unary = double (*)(double);
+  using Binary = double (*)(double, double);
+  auto address = [](auto* function) { return reinterpret_cast<void*>(function); };
+  auto unary = [&](Unary function) { return address(function); };
+  return {{"calotype_host_parallel_for", address(&calotype_host_parallel_for)},
+          {"calotype_host_allocate", address(&calotype_host_allocate)},
+          {"calotype_host_release", address(&calotype_host_release)},
+          {"calotype_host_check_failed", address(&calotype_host_check_failed)},
+          {"exp", unary(&std::exp)},
+          {"log", unary(&std::log)},
+          {"tanh", unary(&std::tanh)},
+          {"erf", unary(&std::erf)},
+          {"sin", unary(&std::sin)},
+          {"cos", unary(&std::cos)},
+          {"pow", address(static_cast<Binary>(&std::pow))},
+          {"memcpy", address(static_cast<void* (*)(void*, const void*, std::size_t)>(&std::memcpy))},
+          {"memmove", address(static_cast<void* (*)(void*, const void*, std::size_t)>(&std::memmove))},
+          {"memset", address(static_cast<void* (*)(void*, int, std::size_t)>(&std::memset))}};
+}
+
+}  // namespace calotype::llvm_backend

@@ -1,0 +1,47 @@
+#pragma once
+// What compiled host code calls: parallel loops, memory and failures. A caller may replace any of them.
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace calotype::llvm_backend {
+
+/// Iterations [begin, end) of a parallel loop; returns a Status.
+using ParallelBody = int (*)(void* context, std::int64_t begin, std::int64_t end, void* closure);
+
+/// What `context` of a HostFunction points at. Members left null, and a null context, mean the defaults:
+/// oneTBB, aligned memory of the C library, and silence (the Status still tells). Derive to carry state of
+/// one's own.
+struct Hooks {
+  /// Run every iteration of [begin, end), in any grouping; the first nonzero status is returned.
+  int (*parallel_for)(Hooks* self, ParallelBody body, std::int64_t begin, std::int64_t end,
+                      void* closure) = nullptr;
+  /// Memory aligned to 64 bytes, or null.
+  void* (*allocate)(Hooks* self, std::int64_t bytes) = nullptr;
+  void (*release)(Hooks* self, void* memory) = nullptr;
+  /// A Check failed, with its message complete. Several threads may call at the same time.
+  void (*failed)(Hooks* self, const char* message) = nullptr;
+};
+
+/// Hooks that keep the message of the first failure.
+class FailureRecord : public Hooks {
+ public:
+  FailureRecord();
+  std::string message() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::string message_;
+};
+
+/// Threads that parallel loops of this process may use; 0 = as many as the machine has.
+void set_threads(int count);
+
+/// Names and addresses that compiled code may refer to: the hooks and the C library's math for f64.
+std::vector<std::pair<const char*, void*>> runtime_symbols();
+
+}  // namespace calotype::llvm_backend

@@ -1,0 +1,41 @@
+#pragma once
+// Executable: a Program made runnable on one kind of target. Adding a target is one more maker.
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lower/program.h"
+#include "runtime/plan.h"
+
+namespace calotype::driver {
+
+/// What finding and running a Program's functions takes on one target. Immutable after it is made; callable from
+/// several threads.
+class Executable {
+ public:
+  virtual ~Executable() = default;
+  /// Run the encoded plan on checked or unchecked arguments; fills `context`.
+  virtual calotype_error_kind run(const calotype_plan& plan, calotype_context& context,
+                                  const std::vector<calotype_argument>& arguments) const = 0;
+  /// Text of a level below `lowered` ("llvm", "asm", "cuda", "ptx"); Error(Usage) for others.
+  virtual std::string show(const std::string& level) const = 0;
+  virtual std::vector<std::string> levels() const = 0;
+  /// Seconds of code generation, by step.
+  virtual std::vector<std::pair<std::string, double>> seconds() const = 0;
+};
+
+struct ExecutableOptions {
+  bool contract = true;
+};
+
+std::unique_ptr<Executable> make_host_executable(const lower::Program& program, const ExecutableOptions& options);
+std::unique_ptr<Executable> make_cuda_executable(const lower::Program& program, const ExecutableOptions& options);
+std::unique_ptr<Executable> make_interpreter_executable(const lower::Program& program,
+                                                        const ExecutableOptions& options);
+
+/// Error(Usage) for a level that a target does not have.
+[[noreturn]] void refuse_level(const std::string& level, const std::vector<std::string>& levels);
+
+}  // namespace calotype::driver

@@ -1,0 +1,136 @@
+// GPU programs without a GPU: the plan's launches run on the interpreter, whose device memory is host memory.
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include "calotype/error.h"
+#include "driver/executable.h"
+#include "sim/simulator.h"
+
+namespace calotype::driver {
+namespace {
+
+constexpr unsigned char kPoison = 0xA5;
+
+/// How many scalars and buffers a kernel takes.
+struct Shape {
+  std::size_t scalars, buffers;
+};
+
+/// The device of one call: allocations by address, and the kernels.
+class Device {
+ public:
+  Device(const std::vector<sim::Kernel>& kernels, const std::vector<Shape>& shapes)
+      : kernels_(kernels), shapes_(shapes) {
+    interface_.state = this;
+    interface_.allocate = [](void* s, calotype_context* c, int64_t bytes, void** memory) {
+      return self(s).allocate(c, bytes, memory);
+    };
+    interface_.release = [](void* s, void* memory) { self(s).release(memory); };
+    interface_.upload = [](void*, calotype_context*, void* to, const void* from, int64_t bytes) {
+      std::memcpy(to, from, static_cast<std::size_t>(bytes));
+      return CALOTYPE_GOOD;
+    };
+    interface_.download = interface_.upload;
+    interface_.launch = [](void* s, calotype_context* c, uint32_t function, const uint32_t grid[3],
+                           const uint32_t block[3], const int64_t* scalars, void* const* buffers) {
+      return self(s).launch(c, function, grid, block, scalars, buffers);
+    };
+    interface_.finish = [](void*, calotype_context*) { return CALOTYPE_GOOD; };
+  }
+  ~Device() {
+    for (const auto& [memory, bytes] : memory_) std::free(memory);
+  }
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  const calotype_device* get() const { return &interface_; }
+
+ private:
+  static Device& self(void* state) { return *static_cast<Device*>(state); }
+
+  calotype_error_kind allocate(calotype_context* context, int64_t bytes, void** memory) {
+    const std::size_t size = (static_cast<std::size_t>(bytes) + 255) / 256 * 256;
+    *memory = std::aligned_alloc(256, size ? size : 256);
+    if (!*memory) return fail(context, CALOTYPE_OUT_OF_MEMORY, fmt::format("no memory for {} bytes", bytes));
+    std::memset(*memory, kPoison, static_cast<std::size_t>(bytes));
+    memory_[*memory] = bytes;
+    return CALOTYPE_GOOD;
+  }
+
+  void release(void* memory) {
+    memory_.erase(memory);
+    std::free(memory);
+  }
+
+  static calotype_error_kind fail(calotype_context* context, calotype_error_kind kind, const std::string& text) {
+    context->error.kind = kind;
+    const std::size_t n = text.copy(context->error.message, sizeof(context->error.message) - 1);
+    context->error.message[n] = 0;
+    return kind;
+  }
+
+  calotype_error_kind launch(calotype_context* context, uint32_t function, const uint32_t grid[3],
+                             const uint32_t block[3], const int64_t* scalars, void* const* buffers) {
+    const sim::Kernel& kernel = kernels_[function];
+    sim::Launch launch;
+    for (int axis = 0; axis < 3; ++axis) {
+      launch.grid[axis] = grid[axis];
+      launch.block[axis] = block[axis];
+    }
+    launch.scalars.assign(scalars, scalars + shapes_[function].scalars);
+    for (std::size_t i = 0; i < shapes_[function].buffers; ++i) launch.buffers.push_back(memory_of(buffers[i]));
+    const sim::Report report = kernel.run(launch, {});
+    if (report.findings.empty()) return CALOTYPE_GOOD;
+    return fail(context, CALOTYPE_CHECK_FAILED, sim::to_string(report));
+  }
+
+  /// The allocation that a pointer into device memory belongs to: what a kernel may touch through it.
+  sim::Memory memory_of(void* pointer) const {
+    auto it = memory_.upper_bound(pointer);
+    if (it != memory_.begin()) --it;
+    const std::int64_t low = static_cast<const char*>(it->first) - static_cast<const char*>(pointer);
+    return {.data = pointer, .low = low, .high = low + it->second};
+  }
+
+  const std::vector<sim::Kernel>& kernels_;
+  const std::vector<Shape>& shapes_;
+  std::map<void*, int64_t> memory_;
+  calotype_device interface_{};
+};
+
+class InterpreterExecutable : public Executable {
+ public:
+  explicit InterpreterExecutable(const lower::Program& program) {
+    for (const lower::Function& f : program.functions) {
+      kernels_.emplace_back(f);
+      shapes_.push_back({f.scalars.size(), f.buffers.size()});
+    }
+  }
+
+  calotype_error_kind run(const calotype_plan& plan, calotype_context& context,
+                          const std::vector<calotype_argument>& arguments) const override {
+    Device device(kernels_, shapes_);
+    const calotype_plan_code code{.host = nullptr, .device = device.get()};
+    return calotype_plan_run(&plan, &code, &context, arguments.data(), static_cast<uint32_t>(arguments.size()));
+  }
+
+  std::string show(const std::string& level) const override { refuse_level(level, levels()); }
+  std::vector<std::string> levels() const override { return {}; }
+  std::vector<std::pair<std::string, double>> seconds() const override { return {}; }
+
+ private:
+  std::vector<sim::Kernel> kernels_;
+  std::vector<Shape> shapes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Executable> make_interpreter_executable(const lower::Program& program, const ExecutableOptions&) {
+  return std::make_unique<InterpreterExecutable>(program);
+}
+
+}  // namespace calotype::driver

@@ -1,0 +1,188 @@
+// Compiling and calling kernels.
+
+#include "driver/kernel_impl.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "calotype/error.h"
+
+namespace calotype::driver {
+namespace {
+
+// Dimension 0 strides that get code of their own: dense, and interleaved channels.
+constexpr std::int64_t kLargestUnitStride = 4;
+// Arguments that span less than this many bytes are indexed in 32 bits by kernels.
+constexpr std::int64_t kNarrowBytes = std::int64_t{1} << 30;
+
+std::unique_ptr<Executable> make_executable(const lower::Program& program, const ExecutableOptions& options) {
+  switch (program.target.kind) {
+    case Target::Kind::Host: return make_host_executable(program, options);
+    case Target::Kind::Cuda: return make_cuda_executable(program, options);
+    case Target::Kind::CudaInterpreter: return make_interpreter_executable(program, options);
+  }
+  return nullptr;
+}
+
+/// The value of a Param in the representation of the plan's slots.
+std::int64_t scalar_bits(double value, Type type, const std::string& name) {
+  const auto refuse = [&](const std::string& legal) {
+    throw Error({.kind = ErrorKind::Argument,
+                 .message = fmt::format("parameter '{}' of type {} cannot hold {}", name, type.str(), value),
+                 .func = name,
+                 .value = fmt::format("{}", value),
+                 .legal = legal});
+  };
+  if (type.is_float()) {
+    if (type == Float(64)) {
+      std::int64_t bits = 0;
+      std::memcpy(&bits, &value, sizeof bits);
+      return bits;
+    }
+    const float narrow = static_cast<float>(value);
+    if (type == Float(16)) return float_to_half_bits(narrow);
+    if (type == BFloat(16)) return float_to_bfloat_bits(narrow);
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &narrow, sizeof bits);
+    return bits;
+  }
+  const double low = static_cast<double>(type.min_int()), high = static_cast<double>(type.max_int());
+  if (!(value >= low && value <= high) || value != static_cast<double>(static_cast<std::int64_t>(value)))
+    refuse(fmt::format("a whole number from {} to {}", type.min_int(), type.max_int()));
+  return static_cast<std::int64_t>(value);
+}
+
+ErrorKind error_kind(calotype_error_kind kind) {
+  switch (kind) {
+    case CALOTYPE_NO_TARGET: return ErrorKind::Target;
+    case CALOTYPE_INTERNAL: return ErrorKind::Internal;
+    default: return ErrorKind::Argument;
+  }
+}
+
+[[noreturn]] void throw_error(const std::string& pipeline, const calotype_error& error) {
+  throw Error({.kind = error_kind(error.kind),
+               .message = fmt::format("{}: {}", pipeline, error.message),
+               .func = error.func,
+               .value = error.value});
+}
+
+}  // namespace
+
+KernelImpl::KernelImpl(schedule::Scheduled scheduled, std::vector<std::pair<std::string, double>> seconds_before)
+    : scheduled_(std::move(scheduled)), seconds_before_(std::move(seconds_before)) {
+  dense_ = &variant(dense_class());
+}
+
+std::size_t KernelImpl::buffer_count() const {
+  std::size_t count = scheduled_.graph.outputs.size();
+  for (const lang::Graph::ArgumentRef& a : scheduled_.graph.arguments) count += !a.is_param;
+  return count;
+}
+
+LayoutClass KernelImpl::dense_class() const {
+  return {std::vector<std::int64_t>(buffer_count(), 1), target().is_gpu() ? 32 : 64};
+}
+
+LayoutClass KernelImpl::class_of(const std::vector<calotype_argument>& arguments) const {
+  LayoutClass layout{.index_bits = target().is_gpu() ? 32 : 64};
+  for (const calotype_argument& a : arguments) {
+    if (!a.buffer) continue;
+    const calotype_buffer& b = *a.buffer;
+    std::int64_t unit = 1, span = b.type.bits / 8;
+    if (b.rank > 0 && b.dims[0].extent > 1)
+      unit = b.dims[0].stride >= 1 && b.dims[0].stride <= kLargestUnitStride ? b.dims[0].stride : 0;
+    for (int d = 0; d < b.rank; ++d) span += std::abs(b.dims[d].stride) * (b.dims[d].extent - 1) * (b.type.bits / 8);
+    if (span >= kNarrowBytes) layout.index_bits = 64;
+    layout.unit_strides.push_back(unit);
+  }
+  return layout;
+}
+
+const Variant& KernelImpl::variant(const LayoutClass& layout) const {
+  std::lock_guard lock(mutex_);
+  std::unique_ptr<Variant>& v = variants_[layout];
+  if (!v) v = compile(layout);
+  return *v;
+}
+
+std::unique_ptr<Variant> KernelImpl::compile(const LayoutClass& layout) const {
+  auto v = std::make_unique<Variant>();
+  lower::Trace trace;
+  v->program = lower::lower(scheduled_, {.target = target(), .unit_strides = layout.unit_strides, .index_bits = layout.index_bits}, &trace);
+  v->plan = encode_plan(v->program);
+  v->executable = make_executable(v->program, {.contract = scheduled_.numerics.contract});
+  v->seconds = std::move(trace.seconds);
+  for (const auto& step : v->executable->seconds()) v->seconds.push_back(step);
+  return v;
+}
+
+std::vector<calotype_argument> KernelImpl::convert(const std::vector<Arg>& args) const {
+  const std::vector<lower::Argument>& expected = dense_->program.arguments;
+  if (args.size() != expected.size()) {
+    std::string names;
+    for (const lower::Argument& a : expected) names += (names.empty() ? "" : ", ") + a.name;
+    throw Error({.kind = ErrorKind::Argument,
+                 .message = fmt::format("{} takes {} arguments, not {}", scheduled_.graph.name, expected.size(), args.size()),
+                 .func = scheduled_.graph.name,
+                 .value = std::to_string(args.size()),
+                 .legal = names});
+  }
+  std::vector<calotype_argument> result;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const Buffer* buffer = std::get_if<Buffer>(&args[i].value());
+    if ((buffer == nullptr) != expected[i].is_param)
+      throw Error({.kind = ErrorKind::Argument,
+                   .message = fmt::format("argument {} ('{}') must be a {}", i, expected[i].name,
+                                          expected[i].is_param ? "number" : "buffer"),
+                   .func = expected[i].name});
+    if (buffer)
+      result.push_back({&buffer->raw(), 0});
+    else
+      result.push_back({nullptr, scalar_bits(std::get<double>(args[i].value()), expected[i].type, expected[i].name)});
+  }
+  return result;
+}
+
+void KernelImpl::call(const std::vector<Arg>& args) const {
+  const std::vector<calotype_argument> arguments = convert(args);
+  const LayoutClass layout = class_of(arguments);
+  const Variant& v = layout == dense_class() ? *dense_ : variant(layout);
+  calotype_context context{};
+  if (v.executable->run(v.plan->plan(), context, arguments) != CALOTYPE_GOOD)
+    throw_error(scheduled_.graph.name, context.error);
+}
+
+std::vector<std::pair<std::string, double>> KernelImpl::pass_seconds() const {
+  std::vector<std::pair<std::string, double>> all = seconds_before_;
+  for (const auto& s : dense_->seconds) all.push_back(s);
+  return all;
+}
+
+std::string KernelImpl::show(const std::string& level) const {
+  lower::Trace trace{.keep_text = true};
+  const LayoutClass layout = dense_class();
+  lower::lower(scheduled_, {.target = target(), .unit_strides = layout.unit_strides, .index_bits = layout.index_bits}, &trace);
+  std::vector<std::string> known;
+  for (const auto& [name, text] : trace.levels) {
+    if (name == level) return text;
+    known.push_back(name);
+  }
+  for (const std::string& name : dense_->executable->levels()) {
+    if (name == level) return dense_->executable->show(level);
+    known.push_back(name);
+  }
+  refuse_level(level, known);
+}
+
+std::string KernelImpl::numerics() const {
+  nlohmann::ordered_json json;
+  json["reassociates"] = scheduled_.numerics.reassociates;
+  json["contract"] = scheduled_.numerics.contract;
+  return json.dump();
+}
+
+}  // namespace calotype::driver

@@ -1,0 +1,63 @@
+#pragma once
+// What a Kernel holds: the scheduled algorithm, and one compiled variant for each layout class of its arguments.
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "calotype/kernel.h"
+#include "driver/executable.h"
+#include "driver/plan_encoder.h"
+#include "lower/lower.h"
+#include "schedule/scheduled.h"
+
+namespace calotype::driver {
+
+/// What a variant was compiled for. Kernels count as layout classes, not as shapes.
+struct LayoutClass {
+  std::vector<std::int64_t> unit_strides;  ///< of dimension 0, a buffer argument each; 0: any
+  int index_bits = 64;
+  auto operator<=>(const LayoutClass&) const = default;
+};
+
+struct Variant {
+  lower::Program program;
+  std::shared_ptr<const EncodedPlan> plan;
+  std::unique_ptr<Executable> executable;
+  std::vector<std::pair<std::string, double>> seconds;
+};
+
+class KernelImpl {
+ public:
+  /// Compiles the variant for dense arguments; others follow when a call first needs them.
+  KernelImpl(schedule::Scheduled scheduled, std::vector<std::pair<std::string, double>> seconds_before);
+
+  void call(const std::vector<Arg>& args) const;
+
+  const Target& target() const { return scheduled_.target; }
+  const schedule::Scheduled& scheduled() const { return scheduled_; }
+  std::vector<std::pair<std::string, double>> pass_seconds() const;
+  std::string show(const std::string& level) const;
+  std::string numerics() const;
+  /// The variant for dense arguments.
+  const Variant& dense() const { return *dense_; }
+
+ private:
+  std::size_t buffer_count() const;
+  LayoutClass dense_class() const;
+  LayoutClass class_of(const std::vector<calotype_argument>& arguments) const;
+  const Variant& variant(const LayoutClass& layout) const;
+  std::unique_ptr<Variant> compile(const LayoutClass& layout) const;
+  std::vector<calotype_argument> convert(const std::vector<Arg>& args) const;
+
+  schedule::Scheduled scheduled_;
+  std::vector<std::pair<std::string, double>> seconds_before_;
+  mutable std::mutex mutex_;
+  mutable std::map<LayoutClass, std::unique_ptr<Variant>> variants_;
+  const Variant* dense_ = nullptr;
+};
+
+}  // namespace calotype::driver

@@ -1,0 +1,65 @@
+#pragma once
+// Instruction records: what a statement of a tile program is carried out by. A record is data: its meaning as a loop
+// nest, the layouts of its operands, what it reads and writes and when that is complete, and its text for each target.
+// Passes and the simulator read records; none of them knows an instruction by name. Adding one is one more record.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "layout/layout.h"
+
+namespace calotype::instr {
+
+/// Which unit of a multiprocessor (or core) carries the instruction out.
+enum class Engine {
+  Generic,  ///< the threads themselves: loads, arithmetic, stores
+};
+const char* to_string(Engine engine);
+
+/// Through which path memory is accessed: accesses through different ones need a fence between.
+enum class Proxy { Generic, Async };
+
+/// When an access is complete for the issuing thread.
+enum class Completion {
+  ProgramOrder,  ///< before the thread's next instruction
+};
+
+/// What an instruction does to one operand.
+struct Access {
+  int operand = 0;  ///< 0 is the result
+  bool writes = false;
+  Proxy proxy = Proxy::Generic;
+  Completion completion = Completion::ProgramOrder;
+};
+
+/// One operand: its role in the meaning and, where the instruction fixes it, the layout of its tile.
+struct Operand {
+  std::string name;
+  Type type;                                ///< element type; 0 bits: any
+  std::vector<layout::Layout> layouts;      ///< empty: any
+};
+
+/// One instruction.
+struct Instruction {
+  std::string name;
+  Engine engine = Engine::Generic;
+  /// The loop nest it stands for, innermost loop first, as {name, extent}; empty: one element of a definition.
+  std::vector<std::pair<std::string, std::int64_t>> loops;
+  std::string meaning;                      ///< "d(n, m) += a(k, m) * b(n, k)"
+  std::vector<Operand> operands;
+  std::vector<Access> accesses;
+  std::vector<std::string> targets;         ///< that have it; empty: all
+};
+
+/// One evaluation of a definition by a thread: reads its operands and writes its result in program order.
+const Instruction& element();
+
+/// Every record, for the reference page and the tests.
+std::span<const Instruction* const> all();
+
+/// Whether what one instruction writes is seen by another thread's instruction once both have passed a barrier of
+/// their block (and needs nothing else): both in program order and through one proxy.
+bool ordered_by_barrier(const Instruction& first, const Instruction& second);
+
+}  // namespace calotype::instr

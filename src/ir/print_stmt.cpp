@@ -1,0 +1,140 @@
+// Statements as indented pseudo-code.
+
+#include <fmt/format.h>
+
+#include "ir/stmt.h"
+
+namespace calotype::ir {
+
+namespace {
+
+std::string list(const std::vector<Expr>& exprs, std::size_t first = 0) {
+  std::string text;
+  for (std::size_t i = first; i < exprs.size(); ++i) text += (i > first ? ", " : "") + to_string(exprs[i]);
+  return text;
+}
+
+/// What the iterations are, after the range: "" for a serial loop.
+std::string binding_text(const LoopInfo& loop) {
+  if (loop.binding == Binding::Serial) return "";
+  std::string text = std::string(" ") + to_string(loop.binding);
+  if (loop.binding == Binding::GpuBlock || loop.binding == Binding::GpuThread) {
+    text += fmt::format(".{}", "xyz"[loop.axis]);
+  }
+  return text;
+}
+
+/// The end of a loop's range, computed where both parts are constants.
+std::string range_end(const Expr& min, const Expr& extent) {
+  if (is_zero(min)) return to_string(extent);
+  if (as_int(min) && as_int(extent)) return fmt::format("{}", *as_int(min) + *as_int(extent));
+  return to_string(make(Op::Add, min->type, {min, extent}));
+}
+
+/// The text of a check with its values in place of the {}.
+std::string check_text(const StmtNode& s) {
+  std::string result;
+  std::size_t value = 1;
+  const std::string& text = s.text();
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text.compare(i, 2, "{}") != 0 || value >= s.exprs.size()) {
+      result += text[i];
+      continue;
+    }
+    result += "{" + to_string(s.exprs[value++]) + "}";
+    ++i;
+  }
+  return result;
+}
+
+class StmtPrinter {
+ public:
+  std::string take() { return std::move(text_); }
+
+  void print(const Stmt& s) {
+    if (s == nullptr) return;
+    switch (s->kind) {
+      case StmtKind::Block:
+        return print_children(*s);
+      case StmtKind::Let:
+        line(fmt::format("let {} = {}", s->symbol()->name, to_string(s->exprs[0])));
+        return print_children(*s);
+      case StmtKind::For:
+        return print_for(*s);
+      case StmtKind::If:
+        return print_if(*s);
+      case StmtKind::Store:
+        return print_store(*s);
+      case StmtKind::Allocate:
+        return print_allocate(*s);
+      case StmtKind::Check:
+        return line(fmt::format("check {}, \"{}\"", to_string(s->exprs[0]), check_text(*s)));
+      case StmtKind::Barrier:
+        return line("barrier" + comment(s->sync().reason));
+      case StmtKind::Note:
+        line("// " + s->text());
+        return print_children(*s);
+    }
+  }
+
+ private:
+  void line(const std::string& text) {
+    text_ += std::string(static_cast<std::size_t>(indent_) * 2, ' ') + text + "\n";
+  }
+
+  static std::string comment(const std::string& text) { return text.empty() ? "" : "  // " + text; }
+
+  void print_children(const StmtNode& s) {
+    for (const Stmt& child : s.stmts) print(child);
+  }
+
+  void print_nested(const Stmt& s) {
+    ++indent_;
+    if (s == nullptr || (s->kind == StmtKind::Block && s->stmts.empty())) {
+      line("pass");
+    } else {
+      print(s);
+    }
+    --indent_;
+  }
+
+  void print_for(const StmtNode& s) {
+    const LoopInfo& loop = s.loop();
+    line(fmt::format("for {} in [{}, {}){}:{}", loop.var->name, to_string(s.exprs[0]),
+                     range_end(s.exprs[0], s.exprs[1]), binding_text(loop), comment(loop.origin)));
+    print_nested(s.body());
+  }
+
+  void print_if(const StmtNode& s) {
+    line(fmt::format("if {}:", to_string(s.exprs[0])));
+    print_nested(s.stmts[0]);
+    if (s.stmts.size() < 2) return;
+    line("else:");
+    print_nested(s.stmts[1]);
+  }
+
+  void print_store(const StmtNode& s) {
+    const std::string condition = is_one(s.exprs[1]) ? "" : " if " + to_string(s.exprs[1]);
+    line(fmt::format("{}[{}] = {}{}", s.buffer()->name, list(s.exprs, 2), to_string(s.exprs[0]), condition));
+  }
+
+  void print_allocate(const StmtNode& s) {
+    const Buffer& buffer = *s.buffer();
+    line(fmt::format("allocate {}: {}[{}] in {}", buffer.name, buffer.type.str(), list(buffer.extents),
+                     to_string(buffer.space)));
+    print_children(s);
+  }
+
+  std::string text_;
+  int indent_ = 0;
+};
+
+}  // namespace
+
+std::string to_string(const Stmt& s) {
+  StmtPrinter printer;
+  printer.print(s);
+  return printer.take();
+}
+
+}  // namespace calotype::ir

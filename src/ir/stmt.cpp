@@ -1,0 +1,131 @@
+// Construction, walking and rewriting of statements.
+
+#include "ir/stmt.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "calotype/error.h"
+
+namespace calotype::ir {
+
+namespace {
+
+void append(std::vector<Stmt>& flat, const Stmt& s) {
+  if (s == nullptr) return;
+  if (s->kind != StmtKind::Block) {
+    flat.push_back(s);
+    return;
+  }
+  for (const Stmt& child : s->stmts) append(flat, child);
+}
+
+bool same_exprs(const std::vector<Expr>& a, const std::vector<Expr>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Expr& x, const Expr& y) { return x.same_as(y); });
+}
+
+/// `s` with other operands, as its maker would build it.
+Stmt rebuild(const Stmt& s, std::vector<Expr> exprs, std::vector<Stmt> stmts) {
+  if (s->kind == StmtKind::Block) return block(std::move(stmts));
+  if (s->kind == StmtKind::If && stmts.size() == 2 && stmts[1] == nullptr) stmts.pop_back();
+  for (Stmt& child : stmts) {
+    if (child == nullptr) child = block({});
+  }
+  return make_stmt(s->kind, std::move(exprs), std::move(stmts), s->attr);
+}
+
+const std::function<Expr(const Expr&)> kSameExpr = [](const Expr& e) { return e; };
+
+}  // namespace
+
+Stmt make_stmt(StmtKind kind, std::vector<Expr> exprs, std::vector<Stmt> stmts, StmtAttr attr) {
+  return std::make_shared<const StmtNode>(
+      StmtNode{kind, std::move(exprs), std::move(stmts), std::move(attr)});
+}
+
+Stmt block(std::vector<Stmt> stmts) {
+  std::vector<Stmt> flat;
+  for (const Stmt& s : stmts) append(flat, s);
+  return flat.size() == 1 ? flat.front() : make_stmt(StmtKind::Block, {}, std::move(flat));
+}
+
+Stmt let_stmt(const SymbolPtr& symbol, Expr value, Stmt body) {
+  return make_stmt(StmtKind::Let, {std::move(value)}, {std::move(body)}, symbol);
+}
+
+Stmt for_loop(LoopInfo loop, Expr min, Expr extent, Stmt body) {
+  return make_stmt(StmtKind::For, {std::move(min), std::move(extent)}, {std::move(body)},
+                   std::make_shared<const LoopInfo>(std::move(loop)));
+}
+
+Stmt if_then(Expr condition, Stmt then_case, Stmt else_case) {
+  std::vector<Stmt> cases = {std::move(then_case)};
+  if (else_case != nullptr) cases.push_back(std::move(else_case));
+  return make_stmt(StmtKind::If, {std::move(condition)}, std::move(cases));
+}
+
+Stmt store(const BufferPtr& buffer, Expr value, std::vector<Expr> coordinates, Expr predicate) {
+  if (!predicate.defined()) predicate = make_one(Bool(value.type().lanes));
+  std::vector<Expr> exprs = {std::move(value), std::move(predicate)};
+  exprs.insert(exprs.end(), coordinates.begin(), coordinates.end());
+  return make_stmt(StmtKind::Store, std::move(exprs), {}, buffer);
+}
+
+Stmt allocate(const BufferPtr& buffer, Stmt body) {
+  return make_stmt(StmtKind::Allocate, {}, {std::move(body)}, buffer);
+}
+
+Stmt check(Expr condition, std::string text, std::vector<Expr> values) {
+  values.insert(values.begin(), std::move(condition));
+  return make_stmt(StmtKind::Check, std::move(values), {}, std::move(text));
+}
+
+Stmt barrier(std::string reason) {
+  return make_stmt(StmtKind::Barrier, {}, {},
+                   std::make_shared<const SyncInfo>(SyncInfo{.reason = std::move(reason)}));
+}
+
+Stmt note(std::string text, Stmt body) {
+  return make_stmt(StmtKind::Note, {}, {std::move(body)}, std::move(text));
+}
+
+Stmt map_children(const Stmt& s, const std::function<Expr(const Expr&)>& on_expr,
+                  const std::function<Stmt(const Stmt&)>& on_stmt) {
+  std::vector<Expr> exprs;
+  exprs.reserve(s->exprs.size());
+  for (const Expr& e : s->exprs) exprs.push_back(on_expr(e));
+  std::vector<Stmt> stmts;
+  stmts.reserve(s->stmts.size());
+  for (const Stmt& child : s->stmts) stmts.push_back(on_stmt(child));
+  if (same_exprs(exprs, s->exprs) && stmts == s->stmts) return s;
+  return rebuild(s, std::move(exprs), std::move(stmts));
+}
+
+Stmt rewrite(const Stmt& s, const std::function<Stmt(const Stmt&)>& f) {
+  return f(map_children(s, kSameExpr, [&f](const Stmt& child) { return rewrite(child, f); }));
+}
+
+Stmt rewrite_exprs(const Stmt& s, const std::function<Expr(const Expr&)>& f) {
+  return map_children(s, f, [&f](const Stmt& child) { return rewrite_exprs(child, f); });
+}
+
+void visit(const Stmt& s, const std::function<void(const Stmt&)>& f) {
+  if (s == nullptr) return;
+  f(s);
+  for (const Stmt& child : s->stmts) visit(child, f);
+}
+
+void visit_exprs(const Stmt& s, const std::function<void(const Expr&)>& f) {
+  visit(s, [&f](const Stmt& node) {
+    for (const Expr& e : node->exprs) f(e);
+  });
+}
+
+Stmt substitute(const Stmt& s, const Substitution& map) {
+  if (map.empty()) return s;
+  return rewrite_exprs(s, [&map](const Expr& e) { return substitute(e, map); });
+}
+
+}  // namespace calotype::ir

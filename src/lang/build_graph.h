@@ -1,0 +1,18 @@
+#pragma once
+// From the front end's definitions to a Graph.
+
+#include "calotype/pipeline.h"
+#include "lang/graph.h"
+
+namespace calotype::lang {
+
+/// Closes the algorithm over everything reachable from `outputs`, and freezes those Funcs. Throws
+/// Error(Algorithm).
+Graph build_graph(const std::string& name, const std::vector<Input>& inputs,
+                  const std::vector<Output>& outputs);
+
+/// Sets reduce_op and reduce_term where the stage is an update `f(lhs) = f(lhs) op term` with a term,
+/// coordinates and condition that do not read f.
+void recognise_reduction(const FuncDef& func, StageDef& stage);
+
+}  // namespace calotype::lang

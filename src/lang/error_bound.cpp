@@ -1,0 +1,148 @@
+// The running error bound of float operations, to first order.
+
+#include <algorithm>
+#include <cmath>
+
+#include "lang/lanes.h"
+
+namespace calotype::lang {
+
+namespace {
+
+using ir::Op;
+
+struct Format {
+  double unit;  ///< unit roundoff: half the distance from 1 to the next number
+  double tiny;  ///< half the smallest number above 0 (for f64 that number itself)
+};
+
+Format format_of(Type type) {
+  if (type.code == TypeCode::BFloat) return {0x1p-8, 0x1p-134};
+  if (type.bits == 16) return {0x1p-11, 0x1p-25};
+  if (type.bits == 32) return {0x1p-24, 0x1p-150};
+  return {0x1p-53, 0x1p-1074};
+}
+
+/// |x| * bound, where no bound means no error whatever x is.
+double scaled(double x, double bound) { return bound == 0 ? 0 : std::fabs(x) * bound; }
+
+double rounding(const Format& format, double result) {
+  return std::isfinite(result) ? std::fabs(result) * format.unit + format.tiny : 0;
+}
+
+/// How far apart two results of a step function can lie when its operand is off by `bound`.
+template <class F>
+double jump(F f, double a, double bound) {
+  return bound == 0 || !std::isfinite(bound) ? bound : f(a + bound) - f(a - bound);
+}
+
+/// The operand's bound times the size of the derivative, for functions of the math library; r is the result.
+double propagated(Op op, double a, double bound, double r) {
+  if (bound == 0) return 0;
+  switch (op) {
+    case Op::Exp:
+      return scaled(r, bound);
+    case Op::Log:
+      return bound / std::fabs(a);
+    case Op::Sqrt:
+      return r > 0 ? bound / (2 * r) : std::sqrt(bound);
+    case Op::Rsqrt:
+      return scaled(r, bound) / (2 * std::fabs(a));
+    case Op::Tanh:
+      return bound * (1 - r * r);
+    case Op::Erf:
+      return bound * (2 / std::sqrt(M_PI)) * std::exp(-a * a);
+    case Op::Sin:
+      return bound * std::fabs(std::cos(a));
+    default:
+      return bound * std::fabs(std::sin(a));
+  }
+}
+
+bool is_step(Op op) { return op == Op::Floor || op == Op::Ceil || op == Op::Trunc || op == Op::Round; }
+
+double step_bound(Op op, double a, double bound) {
+  switch (op) {
+    case Op::Floor:
+      return jump([](double x) { return std::floor(x); }, a, bound);
+    case Op::Ceil:
+      return jump([](double x) { return std::ceil(x); }, a, bound);
+    case Op::Trunc:
+      return jump([](double x) { return std::trunc(x); }, a, bound);
+    default:
+      return jump([](double x) { return std::nearbyint(x); }, a, bound);
+  }
+}
+
+void unary_bounds(Op op, const Format& format, const Lanes& a, Lanes& out, int n) {
+  for (int l = 0; l < n; ++l) {
+    if (op == Op::Neg || op == Op::Abs) {
+      out.bound[l] = a.bound[l];
+    } else if (is_step(op)) {
+      out.bound[l] = step_bound(op, a.f[l], a.bound[l]);
+    } else {  // two ulp, which are at most four units of roundoff
+      out.bound[l] = propagated(op, a.f[l], a.bound[l], out.f[l]) + 4 * rounding(format, out.f[l]);
+    }
+  }
+}
+
+double power_bound(double a, double ba, double b, double bb, double r) {
+  const double by_base = ba == 0 ? 0 : scaled(b * std::pow(std::fabs(a), b - 1), ba);
+  const double by_exponent = bb == 0 || r == 0 ? 0 : scaled(r * std::log(std::fabs(a)), bb);
+  return by_base + by_exponent;
+}
+
+/// a - b * floor(a / b): three roundings and the jumps of the floor.
+double modulo_bound(const Format& format, double a, double ba, double b, double bb) {
+  const double quotient = a / b, whole = std::floor(quotient);
+  const double off = (ba + scaled(quotient, bb)) / std::fabs(b) + rounding(format, quotient);
+  const double product = b * whole;
+  return ba + scaled(whole, bb) + scaled(b, jump([](double x) { return std::floor(x); }, quotient, off)) +
+         rounding(format, product) + rounding(format, a);
+}
+
+double binary_bound(Op op, const Format& format, double a, double ba, double b, double bb, double r) {
+  switch (op) {
+    case Op::Add:
+    case Op::Sub:
+      return ba + bb + rounding(format, r);
+    case Op::Mul:
+      return scaled(b, ba) + scaled(a, bb) + rounding(format, r);
+    case Op::Div:
+      return (ba + scaled(r, bb)) / std::fabs(b) + rounding(format, r);
+    case Op::Min:
+    case Op::Max:
+      return std::max(ba, bb);
+    case Op::Mod:
+      return modulo_bound(format, a, ba, b, bb);
+    default:
+      return power_bound(a, ba, b, bb, r) + 4 * rounding(format, r);
+  }
+}
+
+}  // namespace
+
+double rounding_error(Type type, double result) { return rounding(format_of(type), result); }
+
+bool rounds(Type to, Type from) {
+  const auto precision = [](Type t) {
+    return t.code == TypeCode::BFloat ? 8 : t.bits == 16 ? 11 : t.bits == 32 ? 24 : 53;
+  };
+  if (!from.is_float()) return from.bits - (from.is_int() ? 1 : 0) > precision(to);
+  return precision(to) < precision(from) || (to == Float(16) && from == BFloat(16));  // the range is narrower
+}
+
+void sum_bounds(Type type, const Lanes& a, const Lanes& b, const double* magnitude, Lanes& out, int n) {
+  const Format format = format_of(type);
+  for (int l = 0; l < n; ++l) out.bound[l] = a.bound[l] + b.bound[l] + rounding(format, magnitude[l]);
+}
+
+void bound_lanes(Op op, Type type, const Lanes& a, const Lanes* b, Lanes& out, int n) {
+  const Format format = format_of(type);
+  if (b == nullptr) return unary_bounds(op, format, a, out, n);
+  for (int l = 0; l < n; ++l) {
+    out.bound[l] = binary_bound(op, format, a.f[l], a.bound[l], b->f[l], b->bound[l], out.f[l]);
+  }
+}
+
+}  // namespace calotype::lang

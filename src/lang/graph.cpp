@@ -1,0 +1,96 @@
+// Looking things up in a Graph, and its text.
+
+#include "lang/graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace calotype::lang {
+
+const FuncDef* Graph::find_func(const std::string& func_name) const {
+  const auto found =
+      std::find_if(funcs.begin(), funcs.end(), [&](const FuncDef& f) { return f.name == func_name; });
+  return found == funcs.end() ? nullptr : &*found;
+}
+
+const InputDef* Graph::find_input(const std::string& input_name) const {
+  const auto found =
+      std::find_if(inputs.begin(), inputs.end(), [&](const InputDef& i) { return i.name == input_name; });
+  return found == inputs.end() ? nullptr : &*found;
+}
+
+bool Graph::is_output(FuncId id) const {
+  return std::any_of(outputs.begin(), outputs.end(), [&](const OutputDef& o) { return o.func == id; });
+}
+
+std::vector<std::string> Graph::func_names() const {
+  std::vector<std::string> names;
+  for (const FuncDef& f : funcs) names.push_back(f.name);
+  return names;
+}
+
+std::string stage_name(const FuncDef& func, int stage) {
+  return stage == 0 ? func.name : fmt::format("{}.update({})", func.name, stage - 1);
+}
+
+std::vector<ir::CalleePtr> callees(const StageDef& stage) {
+  std::vector<ir::CalleePtr> found;
+  const auto collect = [&](const Expr& node) {
+    if (!ir::is(node, ir::Op::Call)) return;
+    const ir::CalleePtr& callee = ir::callee_of(node);
+    if (std::find(found.begin(), found.end(), callee) == found.end()) found.push_back(callee);
+  };
+  ir::visit(stage.value, collect);
+  for (const Expr& e : stage.lhs) ir::visit(e, collect);
+  ir::visit(stage.predicate, collect);
+  return found;
+}
+
+namespace {
+
+std::string list(const std::vector<Expr>& exprs) {
+  std::vector<std::string> texts;
+  for (const Expr& e : exprs) texts.push_back(e.str());
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string argument_text(const Graph& graph, const Graph::ArgumentRef& argument) {
+  if (argument.is_param) {
+    const ParamDef& p = graph.params[argument.index];
+    return fmt::format("{}: {}{}", p.name, p.type.str(), p.initial ? fmt::format(" = {}", *p.initial) : "");
+  }
+  const InputDef& input = graph.inputs[argument.index];
+  return fmt::format("{}: {}[{}]", input.name, input.type.str(), list(input.extents));
+}
+
+std::string stage_text(const FuncDef& func, int index) {
+  const StageDef& stage = func.stages[index];
+  std::string text = fmt::format("  {}({}) = {}", func.name, list(stage.lhs), stage.value.str());
+  for (std::size_t d = stage.reduction.size(); d-- > 0;) {
+    const ReductionDim& dim = stage.reduction[d];
+    text += fmt::format(" for {} in [{}, {})", dim.name, dim.min.str(), (dim.min + dim.extent).str());
+  }
+  if (stage.predicate.defined()) text += fmt::format(" where {}", stage.predicate.str());
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string to_string(const Graph& graph) {
+  std::vector<std::string> arguments, outputs;
+  for (const auto& argument : graph.arguments) arguments.push_back(argument_text(graph, argument));
+  for (const OutputDef& output : graph.outputs) {
+    const FuncDef& func = graph.func(output.func);
+    outputs.push_back(fmt::format("{}: {}[{}]", func.name, func.type.str(), list(output.extents)));
+  }
+  std::string text =
+      fmt::format("{}({}) -> {}\n", graph.name, fmt::join(arguments, ", "), fmt::join(outputs, ", "));
+  for (const FuncDef& func : graph.funcs) {
+    text += fmt::format("{}: {}\n", func.name, func.type.str());
+    for (std::size_t s = 0; s < func.stages.size(); ++s) text += stage_text(func, static_cast<int>(s));
+  }
+  return text;
+}
+
+}  // namespace calotype::lang

@@ -1,0 +1,85 @@
+// Inline reductions: each a Func of its own over the free Vars of its value.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "calotype/func.h"
+#include "ir/typing.h"
+#include "lang/contents.h"
+#include "lang/definition.h"
+#include "lang/errors.h"
+
+namespace calotype {
+
+namespace {
+
+struct Reduction {
+  const char* stem;  ///< name of those that have none
+  Expr (*initial)(Type);
+  Expr (*combine)(Expr, Expr);
+};
+
+Expr lowest(Type type) {
+  if (type.is_float()) return ir::make_float(type, -std::numeric_limits<double>::infinity());
+  return ir::make_int(type, type.min_int());
+}
+
+Expr highest(Type type) {
+  if (type.is_float()) return ir::make_float(type, std::numeric_limits<double>::infinity());
+  return ir::make_int(type, type == UInt(64) ? -1 : type.max_int());
+}
+
+constexpr Reduction kSum = {"sum", [](Type t) { return ir::make_zero(t); },
+                            [](Expr a, Expr b) { return a + b; }};
+constexpr Reduction kProduct = {"product", [](Type t) { return ir::make_one(t); },
+                                [](Expr a, Expr b) { return a * b; }};
+constexpr Reduction kMaximum = {"maximum", lowest, [](Expr a, Expr b) { return max(a, b); }};
+constexpr Reduction kMinimum = {"minimum", highest, [](Expr a, Expr b) { return min(a, b); }};
+
+/// The domain of the reduction; `value` uses it and no other.
+std::shared_ptr<lang::RDomContents> domain_of_value(const Expr& value, const std::string& name) {
+  const auto domains = lang::domains_in(value);
+  if (domains.size() == 1) return domains[0];
+  if (domains.empty()) {
+    lang::refuse(fmt::format("the value of '{}' uses no RDom", name), name, value.str(),
+                 "a value over one RDom, as sum(image(x + r.x(), y))");
+  }
+  lang::refuse(
+      fmt::format("the value of '{}' uses the RDoms '{}' and '{}'", name, domains[0]->name, domains[1]->name),
+      name, value.str(), "a value over one RDom, which may have several dimensions");
+}
+
+Expr reduce(const Reduction& reduction, const Expr& value, const std::string& name, bool numbered) {
+  ir::require_defined(value, reduction.stem);
+  if (value.type().is_bool()) {
+    lang::refuse(fmt::format("'{}' reduces bools", name), name, value.str(), "numbers, as cast<int>(e)");
+  }
+  const auto domain = domain_of_value(value, name);
+  std::vector<ir::SymbolPtr> vars = lang::vars_in(value);
+  for (const ir::SymbolPtr& var : lang::vars_in(domain->predicate())) {
+    if (std::find(vars.begin(), vars.end(), var) == vars.end()) vars.push_back(var);
+  }
+  std::vector<Expr> args;
+  for (const ir::SymbolPtr& var : vars) args.push_back(ir::make_var(var));
+
+  const auto func = lang::make_func(name, numbered);
+  lang::commit(func, lang::define_pure(*func, func->state, args, reduction.initial(value.type())));
+  FuncRef result(func, args);
+  result = reduction.combine(result, value);
+  return result;
+}
+
+}  // namespace
+
+Expr sum(Expr value, const std::string& name) { return reduce(kSum, value, name, false); }
+Expr product(Expr value, const std::string& name) { return reduce(kProduct, value, name, false); }
+Expr maximum(Expr value, const std::string& name) { return reduce(kMaximum, value, name, false); }
+Expr minimum(Expr value, const std::string& name) { return reduce(kMinimum, value, name, false); }
+Expr sum(Expr value) { return reduce(kSum, value, kSum.stem, true); }
+Expr product(Expr value) { return reduce(kProduct, value, kProduct.stem, true); }
+Expr maximum(Expr value) { return reduce(kMaximum, value, kMaximum.stem, true); }
+Expr minimum(Expr value) { return reduce(kMinimum, value, kMinimum.stem, true); }
+
+}  // namespace calotype

@@ -1,0 +1,50 @@
+// Var, Dim and Param: the scalars that an algorithm names.
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "calotype/func.h"
+#include "ir/expr_node.h"
+#include "ir/value.h"
+#include "lang/errors.h"
+
+namespace calotype {
+
+Var::Var(const std::string& name) {
+  lang::require_name("Var", name);
+  symbol_ = ir::var_symbol(name);
+}
+const std::string& Var::name() const { return symbol_->name; }
+Var::operator Expr() const { return ir::make_var(symbol_); }
+
+Dim::Dim(const std::string& name) {
+  lang::require_name("Dim", name);
+  symbol_ = ir::make_symbol(ir::SymbolKind::Dim, name);
+}
+const std::string& Dim::name() const { return symbol_->name; }
+Dim::operator Expr() const { return ir::make_var(symbol_); }
+
+Param::Param(Type type, const std::string& name, std::optional<double> initial) : initial_(initial) {
+  lang::require_name("Param", name);
+  if (!type.is_scalar())
+    lang::refuse(fmt::format("Param '{}' is a vector", name), "", type.str(), "a scalar type");
+  if (initial) {
+    const double held = type.is_float() ? ir::round_float(type, *initial) : std::trunc(*initial);
+    const bool fits = type.is_float() ? std::isfinite(held) || !std::isfinite(*initial)
+                                      : held == *initial && held >= static_cast<double>(type.min_int()) &&
+                                            held <= static_cast<double>(type.max_int());
+    if (!fits) {
+      lang::refuse(fmt::format("the initial value of Param '{}' does not fit its type {}", name, type.str()),
+                   "", fmt::format("{}", *initial),
+                   type.is_float() ? "a value in its range"
+                                   : fmt::format("an integer from {} to {}", type.min_int(), type.max_int()));
+    }
+  }
+  symbol_ = ir::make_symbol(ir::SymbolKind::Param, name, type);
+}
+const std::string& Param::name() const { return symbol_->name; }
+Type Param::type() const { return symbol_->type; }
+Param::operator Expr() const { return ir::make_var(symbol_); }
+
+}  // namespace calotype

@@ -1,0 +1,232 @@
+// Emission: statements from the loop tree.
+//
+// Requires: a complete tree (bounds, memory, sync). Leaves: one Unit on the host, one a root nest on a GPU; definitions
+// with coordinates put in, storage accesses flat, guards as soon as their variables are known. Loops keep their
+// binding; vector and unrolled loops are expanded by later passes. The last reader of the tree.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "lower/passes.h"
+
+namespace calotype::lower {
+namespace {
+
+class Emitter {
+ public:
+  explicit Emitter(const LoopTree& tree) : tree_(tree), gpu_(tree.scheduled.target.is_gpu()) {}
+
+  std::vector<Unit> run() {
+    if (!gpu_) return {{tree_.scheduled.graph.name, std::nullopt, children(tree_.root)}};
+    std::vector<Unit> units;
+    collect_kernels(tree_.root, units);
+    return units;
+  }
+
+ private:
+  void collect_kernels(const Node& node, std::vector<Unit>& units) {
+    for (const Node& child : node.children) {
+      if (node.kind != NodeKind::Produce) {
+        collect_kernels(child, units);
+        continue;
+      }
+      const StageRef stage = child.stage;
+      kernel_ = &tree_.kernels.at(stage);
+      std::string name = tree_.scheduled.graph.name + "_" + tree_.func(stage.func).name;
+      if (stage.stage > 0) name += fmt::format("_update{}", stage.stage - 1);
+      for (char& c : name)
+        if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+      units.push_back({std::move(name), stage, emit_node(child)});
+    }
+  }
+
+  // ---- Nodes -----------------------------------------------------------------------------------------------
+
+  ir::Stmt children(const Node& node) {
+    std::vector<ir::Stmt> stmts;
+    for (const Node& child : node.children) stmts.push_back(emit_node(child));
+    return ir::block(std::move(stmts));
+  }
+
+  ir::Stmt emit_node(const Node& node) {
+    switch (node.kind) {
+      case NodeKind::Root: return children(node);
+      case NodeKind::Realize: return emit_realize(node);
+      case NodeKind::Produce: return emit_produce(node);
+      case NodeKind::Loop: return emit_loop(node);
+      case NodeKind::Body: return emit_body(node.stage);
+      case NodeKind::Sync: return ir::barrier(node.reason);
+    }
+    return nullptr;
+  }
+
+  ir::Stmt emit_realize(const Node& node) {
+    const Storage& storage = tree_.storage.at(node.func);
+    ir::Stmt s = ir::allocate(storage.buffer, children(node));
+    for (auto let = storage.lets.rbegin(); let != storage.lets.rend(); ++let) s = ir::let_stmt(let->symbol, let->value, s);
+    return s;
+  }
+
+  ir::Stmt emit_produce(const Node& node) {
+    std::string text = "produce " + tree_.func(node.func).name;
+    const schedule::FuncSchedule& sched = tree_.scheduled.of(node.func);
+    if (!sched.compute_origin.empty()) text += ": " + sched.compute_origin;
+    return ir::note(std::move(text), children(node));
+  }
+
+  ir::Stmt emit_loop(const Node& node) {
+    const LoopInfo& loop = tree_.loop(node.loop);
+    open_.push_back(node.loop);
+    ir::Stmt body = guarded(node.stage, children(node), loop.var);
+    open_.pop_back();
+    for (auto let = loop.lets.rbegin(); let != loop.lets.rend(); ++let)
+      body = ir::let_stmt(let->symbol, let->value, body);
+    ir::LoopInfo info{.var = loop.var, .binding = loop.binding, .axis = loop.axis};
+    info.origin = tree_.func(node.stage.func).name + (loop.origin.empty() ? "" : ": " + loop.origin);
+    return ir::for_loop(std::move(info), loop.min, loop.extent, body);
+  }
+
+  /// Inside out, a guard goes around the body of the first loop whose variable it tests; without a variable around
+  /// the definition itself.
+  ir::Stmt guarded(StageRef stage, ir::Stmt body, const ir::SymbolPtr& var) {
+    const std::vector<Guard>& guards = tree_.stages.at(stage).guards;
+    for (std::size_t i = guards.size(); i-- > 0;) {
+      const bool here = var ? ir::uses(guards[i].condition, var) : !tests_a_loop(guards[i].condition);
+      if (here && placed_.insert({stage, i}).second) body = conditional(guards[i], body);
+    }
+    return body;
+  }
+
+  bool tests_a_loop(const Expr& condition) const {
+    return std::any_of(open_.begin(), open_.end(), [&](LoopId id) { return ir::uses(condition, tree_.loop(id).var); });
+  }
+
+  // The text marks a guard whose vector form is a branch with a scalar rest instead of masks.
+  ir::Stmt conditional(const Guard& g, ir::Stmt body) {
+    ir::Stmt s = ir::if_then(g.condition, std::move(body));
+    return g.tail == Tail::Guard ? ir::make_stmt(s->kind, s->exprs, s->stmts, std::string("guard")) : s;
+  }
+
+  // ---- Bodies ----------------------------------------------------------------------------------------------
+
+  ir::Stmt emit_body(StageRef ref) {
+    const lang::StageDef& def = tree_.def(ref);
+    const StageInfo& info = tree_.stages.at(ref);
+    ir::Substitution map;
+    for (std::size_t i = 0; i < info.dims.size(); ++i)
+      if (info.coordinates[i].defined()) map.emplace_back(info.dims[i], info.coordinates[i]);
+    auto place_in = [&](const Expr& e) { return with_loads(ir::substitute(e, map), ref); };
+
+    std::vector<Expr> coordinates;
+    for (const Expr& e : def.lhs) coordinates.push_back(simple(place_in(e)));
+    const ir::BufferPtr& buffer = buffer_of(ref.func);
+    ir::Stmt s = ir::store(buffer, simple(place_in(def.value)), {flat_index(ref.func, buffer, coordinates, ref)});
+    if (def.predicate.defined()) s = ir::if_then(simple(place_in(def.predicate)), s);
+    return one_thread(ref, buffer, guarded(ref, s, nullptr));
+  }
+
+  /// Memory of the block is written by one thread along each axis that the nest does not bind.
+  ir::Stmt one_thread(StageRef ref, const ir::BufferPtr& buffer, ir::Stmt s) {
+    if (!gpu_ || buffer->space == ir::MemorySpace::Register || buffer->space == ir::MemorySpace::Local) return s;
+    for (int axis = 0; axis < 3; ++axis) {
+      if (kernel_->threads[axis] == 1 || thread_loop(axis)) continue;
+      ir::LoopInfo info{.var = ir::make_symbol(ir::SymbolKind::Loop, fmt::format("first.{}", "xyz"[axis])),
+                        .binding = ir::Binding::GpuThread,
+                        .axis = axis,
+                        .origin = tree_.func(ref.func).name + ": one thread for the block"};
+      s = ir::for_loop(std::move(info), ir::index(0), ir::index(1), s);
+    }
+    return s;
+  }
+
+  const LoopInfo* thread_loop(int axis) const {
+    for (LoopId id : open_) {
+      const LoopInfo& loop = tree_.loop(id);
+      if (loop.binding == ir::Binding::GpuThread && loop.axis == axis) return &loop;
+    }
+    return nullptr;
+  }
+
+  // ---- Accesses --------------------------------------------------------------------------------------------
+
+  Expr simple(const Expr& e) { return ir::simplify(e, tree_.facts); }
+
+  Expr with_loads(const Expr& e, StageRef reader) {
+    return ir::rewrite(e, [&](const Expr& n) -> Expr {
+      if (ir::is(n, ir::Op::Likely)) return n->args[0];  // partitioning finds the steady part by itself
+      if (!ir::is(n, ir::Op::Call)) return n;
+      const ir::Callee& callee = *ir::callee_of(n);
+      if (callee.kind == ir::CalleeKind::Input) {
+        const ir::BufferPtr& b = tree_.inputs[callee.index];
+        return ir::make(ir::Op::Load, b->type, {strided_index(b, n->args, {})}, b);
+      }
+      const FuncId func{callee.index};
+      const ir::BufferPtr& b = buffer_of(func);
+      return ir::make(ir::Op::Load, b->type, {flat_index(func, b, n->args, reader)}, b);
+    });
+  }
+
+  const ir::BufferPtr& buffer_of(FuncId func) const {
+    auto output = tree_.output_of.find(func);
+    return output != tree_.output_of.end() ? output->second : tree_.storage.at(func).buffer;
+  }
+
+  Expr flat_index(FuncId func, const ir::BufferPtr& b, const std::vector<Expr>& coordinates, StageRef user) {
+    auto it = tree_.storage.find(func);
+    if (it == tree_.storage.end()) return strided_index(b, coordinates, {});
+    const Storage& storage = it->second;
+    return storage.layout ? register_index(func, storage, coordinates, user)
+                          : strided_index(b, coordinates, storage.folds);
+  }
+
+  Expr strided_index(const ir::BufferPtr& b, const std::vector<Expr>& coordinates,
+                     const std::vector<std::int64_t>& folds) {
+    Expr total = ir::index(0);
+    for (std::size_t d = 0; d < coordinates.size(); ++d) {
+      Expr c = cast(Int(64), coordinates[d]);
+      const bool ring = d < folds.size() && folds[d] != 0;
+      total = total + (ring ? c % ir::index(folds[d]) : c - b->mins[d]) * b->strides[d];
+    }
+    return simple(total);
+  }
+
+  /// The slot of an element in its holder's registers; refused if the holder is not the thread that runs this.
+  Expr register_index(FuncId func, const Storage& storage, const std::vector<Expr>& coordinates, StageRef user) {
+    std::vector<Expr> local;
+    for (std::size_t d = 0; d < coordinates.size(); ++d) local.push_back(simple(coordinates[d] - storage.box[d].min));
+    for (int axis = 0; axis < 3; ++axis) {
+      const auto layout_axis = static_cast<layout::Axis>(axis);
+      if (!storage.layout->uses(layout_axis)) continue;
+      const Expr holder = storage.layout->position(layout_axis, local, tree_.facts);
+      const LoopInfo* loop = thread_loop(axis);
+      const Expr own = loop ? ir::make_var(loop->var) - loop->min : Expr();
+      if (!own.defined() || !ir::prove_equal(holder, own, tree_.facts)) refuse_cross(func, user, axis, holder);
+    }
+    return storage.layout->position(layout::Axis::Register, local, tree_.facts);
+  }
+
+  [[noreturn]] void refuse_cross(FuncId func, StageRef user, int axis, const Expr& holder) {
+    throw Error({.kind = ErrorKind::Schedule,
+                 .message = fmt::format("'{}' is held in registers of thread.{} = {}, but another thread uses it here",
+                                        tree_.func(func).name, "xyz"[axis], ir::to_string(holder)),
+                 .func = tree_.func(func).name,
+                 .stage = lang::stage_name(tree_.func(user.func), user.stage),
+                 .directive = tree_.scheduled.of(func).compute_origin,
+                 .value = "Register",
+                 .legal = "store_in(Shared), or split and bind the loops of both stages alike"});
+  }
+
+  const LoopTree& tree_;
+  bool gpu_;
+  const KernelInfo* kernel_ = nullptr;
+  std::vector<LoopId> open_;
+  std::set<std::pair<StageRef, std::size_t>> placed_;  // guards, by stage and position
+};
+
+}  // namespace
+
+std::vector<Unit> emit(const LoopTree& tree) { return Emitter(tree).run(); }
+
+}  // namespace calotype::lower

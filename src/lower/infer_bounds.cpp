@@ -1,0 +1,563 @@
+// Bounds inference: the region that every stage must produce, from what its consumers read, and with it the extent
+// of every loop, the coordinates and guards of every body, and what the inputs must cover.
+//
+// Requires: a placed tree. Leaves: LoopTree::loops, stages, storage boxes, inputs, outputs, facts and checks.
+// Consumers are resolved before producers: a producer's region at its compute site is the union over the bodies
+// that read it of the read coordinates, with the loops between site and body eliminated innermost first.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lower/passes.h"
+
+namespace calotype::lower {
+namespace {
+
+using ir::Interval;
+using schedule::Place;
+using schedule::Transform;
+
+// Expressions up to this many nodes are repeated where they are used instead of being named.
+constexpr int kRepeatNodes = 5;
+
+int node_count(const Expr& e) {
+  int count = 1;
+  for (const Expr& a : e->args) count += node_count(a);
+  return count;
+}
+
+class Inference {
+ public:
+  explicit Inference(LoopTree& tree) : tree_(tree) {}
+
+  void run() {
+    declare_sizes();
+    apply_promises();
+    declare_arguments();
+    const std::vector<FuncId>& order = tree_.scheduled.order;
+    for (auto it = order.rbegin(); it != order.rend(); ++it)
+      if (!tree_.inlined(*it)) infer(*it);
+    for (const lang::InputDef& input : graph().inputs) check_input(input);
+  }
+
+ private:
+  lang::Graph& graph() { return tree_.scheduled.graph; }
+  Expr simple(const Expr& e) { return ir::simplify(e, tree_.facts); }
+
+  // ---- Arguments -------------------------------------------------------------------------------------------
+
+  void declare_sizes() {
+    for (const ir::SymbolPtr& dim : graph().dims) tree_.facts.set_range(dim, ir::index(0), {});
+    // A call whose output has an extent of 0 does nothing, so lowered code runs with 1 or more.
+    for (const lang::OutputDef& output : graph().outputs)
+      for (const Expr& e : output.extents)
+        if (ir::is(e, ir::Op::Variable)) tree_.facts.set_range(ir::symbol_of(e), ir::index(1), {});
+  }
+
+  // A promised extent of an output turns its named size into the constant everywhere; the plan checks it.
+  void apply_promises() {
+    ir::Substitution constants;
+    for (const lang::OutputDef& output : graph().outputs)
+      for (const schedule::BoundPromise& p : tree_.scheduled.of(output.func).bounds) {
+        const Expr extent = output.extents[p.dim];
+        require(extent == ir::index(p.extent) && output.mins[p.dim] == ir::index(p.min),
+                fmt::format("the schedule's {} fits only an extent of {} from {}, not {{}} from {{}}", p.origin, p.extent, p.min),
+                tree_.func(output.func).name, {extent, output.mins[p.dim]});
+        if (ir::is(extent, ir::Op::Variable)) constants.emplace_back(ir::symbol_of(extent), ir::index(p.extent));
+        if (ir::is(output.mins[p.dim], ir::Op::Variable))
+          constants.emplace_back(ir::symbol_of(output.mins[p.dim]), ir::index(p.min));
+      }
+    if (!constants.empty()) substitute_sizes(constants);
+  }
+
+  void substitute_sizes(const ir::Substitution& map) {
+    auto apply = [&](Expr& e) {
+      if (e.defined()) e = ir::simplify(ir::substitute(e, map));
+    };
+    for (lang::InputDef& input : graph().inputs)
+      for (Expr& e : input.extents) apply(e);
+    for (lang::OutputDef& output : graph().outputs) {
+      for (Expr& e : output.extents) apply(e);
+      for (Expr& e : output.mins) apply(e);
+    }
+    for (lang::FuncDef& func : graph().funcs)
+      for (lang::StageDef& stage : func.stages) {
+        for (Expr& e : stage.lhs) e = ir::substitute(e, map);
+        stage.value = ir::substitute(stage.value, map);
+        if (stage.predicate.defined()) stage.predicate = ir::substitute(stage.predicate, map);
+        for (lang::ReductionDim& r : stage.reduction) {
+          apply(r.min);
+          apply(r.extent);
+        }
+      }
+  }
+
+  void declare_arguments() {
+    int buffers = 0;
+    auto stride_of = [&](const std::string& name, int dim) -> Expr {
+      if (dim == 0) {
+        std::int64_t unit = tree_.unit_strides.empty() ? 1 : tree_.unit_strides[buffers];
+        if (unit != 0) return ir::index(unit);
+      }
+      return ir::make_var(ir::make_symbol(ir::SymbolKind::Stride, fmt::format("{}.stride.{}", name, dim)));
+    };
+    int position = 0;
+    tree_.inputs.resize(graph().inputs.size());
+    for (const lang::Graph::ArgumentRef& a : graph().arguments) {
+      if (!a.is_param) {
+        const lang::InputDef& input = graph().inputs[a.index];
+        ir::Buffer b{.name = input.name, .type = input.type, .space = ir::MemorySpace::Argument,
+                     .argument = position, .read_only = true};
+        for (std::size_t d = 0; d < input.extents.size(); ++d) {
+          b.mins.push_back(ir::index(0));
+          b.extents.push_back(input.extents[d]);
+          b.strides.push_back(stride_of(input.name, static_cast<int>(d)));
+        }
+        tree_.inputs[a.index] = ir::make_buffer(std::move(b));
+        ++buffers;
+      }
+      ++position;
+    }
+    for (const lang::OutputDef& output : graph().outputs) {
+      const lang::FuncDef& func = tree_.func(output.func);
+      ir::Buffer b{.name = func.name, .type = func.type, .space = ir::MemorySpace::Argument, .argument = position++};
+      for (int d = 0; d < func.rank(); ++d) {
+        b.mins.push_back(output.mins[d]);
+        b.extents.push_back(output.extents[d]);
+        b.strides.push_back(stride_of(func.name, d));
+      }
+      ++buffers;
+      tree_.outputs.push_back(ir::make_buffer(std::move(b)));
+      tree_.output_of[output.func] = tree_.outputs.back();
+    }
+  }
+
+  void require(Expr condition, std::string message, std::string subject, std::vector<Expr> values) {
+    condition = simple(condition);
+    if (ir::is_one(condition) || ir::prove(condition, tree_.facts)) return;
+    for (Expr& v : values) v = simple(v);
+    tree_.checks.push_back({condition, std::move(message), std::move(subject), std::move(values)});
+  }
+
+  // ---- Regions ---------------------------------------------------------------------------------------------
+
+  void infer(FuncId id) {
+    const lang::FuncDef& func = tree_.func(id);
+    const schedule::FuncSchedule& sched = tree_.scheduled.of(id);
+    Box box = required(id, func.callee, sched.compute);
+    if (const lang::OutputDef* output = output_def(id)) include_output(box, *output);
+    std::vector<Box> needs = stage_needs(func, box);
+    Box& all = needs[0];
+    round_region(sched, all);
+    Storage storage;
+    if (!graph().is_output(id)) {
+      name_bounds(func, all, sched.compute, "");
+      storage.box = all;
+      if (!same_site(sched.compute, sched.store)) {
+        for (Interval& i : storage.box) i = eliminate_to(i, site_loops(tree_, sched.compute), sched.store, func.name);
+        name_bounds(func, storage.box, sched.store, ".stored");
+        if (func.stages.size() == 1) {
+          slide_window(tree_, id, all, storage);
+          name_bounds(func, all, sched.compute, ".new");
+        }
+      }
+      for (const Interval& i : storage.box)
+        storage.shape.push_back(ir::constant_upper_bound(extent(i), tree_.facts).value_or(-1));
+      if (storage.folds.empty()) storage.folds.assign(storage.box.size(), 0);
+      tree_.storage[id] = std::move(storage);
+    }
+    for (std::size_t s = 0; s < func.stages.size(); ++s) resolve_stage({id, static_cast<int>(s)}, merge(needs[s], all));
+  }
+
+  // Stages after the first range over what later stages and consumers need of them; where that is the whole region
+  // the same (named) ends are used.
+  Box merge(const Box& need, const Box& all) {
+    Box result = need;
+    for (std::size_t d = 0; d < need.size(); ++d)
+      if (&need == &all || !need[d].bounded() || same_when_named(need[d], all[d])) result[d] = all[d];
+    return result;
+  }
+  bool same_when_named(const Interval& a, const Interval& named) {
+    return ir::prove_equal(a.min, named.min, tree_.facts) && ir::prove_equal(a.max, named.max, tree_.facts);
+  }
+
+  static bool same_site(const Place& a, const Place& b) {
+    return a.kind == b.kind && (a.kind != Place::Kind::At || a.loop == b.loop);
+  }
+
+  const lang::OutputDef* output_def(FuncId id) {
+    for (const lang::OutputDef& o : graph().outputs)
+      if (o.func == id) return &o;
+    return nullptr;
+  }
+
+  void include_output(Box& box, const lang::OutputDef& output) {
+    Box own;
+    for (std::size_t d = 0; d < output.extents.size(); ++d)
+      own.push_back({output.mins[d], simple(output.mins[d] + output.extents[d] - ir::index(1))});
+    // Other Funcs may read an output, but only what the caller's buffer holds.
+    for (std::size_t d = 0; d < box.size(); ++d)
+      if (box[d].bounded())
+        require(box[d].min >= own[d].min && box[d].max <= own[d].max,
+                fmt::format("coordinates {{}} to {{}} of dimension {} are read inside the pipeline", d),
+                tree_.func(output.func).name, {box[d].min, box[d].max});
+    box = own;
+  }
+
+  /// Union over every read of `callee`, at the site.
+  Box required(FuncId self, const ir::CalleePtr& callee, const Place& site) {
+    Box box(callee->rank);
+    for (FuncId consumer : tree_.scheduled.order) {
+      if (consumer == self || tree_.inlined(consumer)) continue;
+      const lang::FuncDef& func = tree_.func(consumer);
+      for (std::size_t s = 0; s < func.stages.size(); ++s)
+        for (const Expr& call : calls_in(func.stages[s]))
+          if (ir::callee_of(call) == callee)
+            include_read(box, call, {consumer, static_cast<int>(s)}, site);
+    }
+    return box;
+  }
+
+  void include_read(Box& box, const Expr& call, StageRef reader, const Place& site) {
+    const ir::Scope scope = body_scope(reader);
+    std::vector<LoopId> loops = enclosing_loops(tree_, reader);
+    for (std::size_t d = 0; d < call->args.size(); ++d) {
+      Interval i = ir::bounds_of(call->args[d], scope, tree_.facts);
+      clip(i, call->args[d], tree_.def(reader).predicate, scope);
+      i = eliminate_to(i, loops, site, ir::callee_of(call)->name);
+      if (!i.bounded()) refuse_unbounded(call, static_cast<int>(d), reader);
+      box[d] = box[d].bounded() ? ir::interval_union(box[d], i, tree_.facts) : i;
+    }
+  }
+
+  // Where the predicate bounds the very combination of coordinates that is the index, that bound is the index's.
+  void clip(Interval& range, const Expr& index, const Expr& predicate, const ir::Scope& scope) {
+    if (!predicate.defined()) return;
+    if (ir::is(predicate, ir::Op::And))
+      for (const Expr& part : predicate->args) clip(range, index, part, scope);
+    const bool strict = ir::is(predicate, ir::Op::Lt);
+    if (!strict && !ir::is(predicate, ir::Op::Le)) return;
+    const Expr low = predicate->args[0], high = predicate->args[1], gap = ir::index(strict ? 1 : 0);
+    if (low->type != Int(64)) return;
+    if (std::optional<std::int64_t> above = ir::as_int(simple(index - low))) {
+      const Expr most = ir::bounds_of(high - gap + ir::index(*above), scope, tree_.facts).max;
+      if (most.defined()) range.max = range.max.defined() ? simple(min(range.max, most)) : most;
+    }
+    if (std::optional<std::int64_t> above = ir::as_int(simple(index - high))) {
+      const Expr least = ir::bounds_of(low + gap + ir::index(*above), scope, tree_.facts).min;
+      if (least.defined()) range.min = range.min.defined() ? simple(max(range.min, least)) : least;
+    }
+  }
+
+  [[noreturn]] void refuse_unbounded(const Expr& call, int dim, StageRef reader) {
+    throw Error({.kind = ErrorKind::Algorithm,
+                 .message = fmt::format("the coordinates of dimension {} at which '{}' is read have no bounds", dim,
+                                        ir::callee_of(call)->name),
+                 .func = ir::callee_of(call)->name,
+                 .stage = lang::stage_name(tree_.func(reader.func), reader.stage),
+                 .value = ir::to_string(call),
+                 .legal = "an index whose range follows from loops, sizes or a type of at most 16 bits; clamp() gives it one"});
+  }
+
+  /// Ranges of a stage's dimensions at its body, for the current values of its loops.
+  ir::Scope body_scope(StageRef ref) {
+    ir::Scope scope = ir::make_scope();
+    const StageInfo& info = tree_.stages.at(ref);
+    const lang::StageDef& def = tree_.def(ref);
+    for (std::size_t i = 0; i < info.dims.size(); ++i) {
+      if (!info.coordinates[i].defined()) continue;
+      Interval range{info.coordinates[i], info.limits[i]};
+      if (def.predicate.defined()) tighten(range, def.predicate, info.dims[i], info);
+      scope[info.dims[i]] = range;
+    }
+    return scope;
+  }
+
+  // A predicate of the reduction domain narrows the range of its coordinates.
+  void tighten(Interval& range, const Expr& predicate, const ir::SymbolPtr& dim, const StageInfo& info) {
+    std::optional<Interval> solved = ir::solve_for(predicate, dim);
+    if (!solved) return;
+    ir::Scope others = ir::make_scope();
+    for (std::size_t i = 0; i < info.dims.size(); ++i)
+      if (info.dims[i] != dim && info.coordinates[i].defined())
+        others[info.dims[i]] = {info.coordinates[i], info.limits[i]};
+    if (solved->min.defined()) {
+      Interval low = ir::bounds_of(solved->min, others, tree_.facts);
+      if (low.min.defined()) range.min = simple(max(range.min, low.min));
+    }
+    if (solved->max.defined()) {
+      Interval high = ir::bounds_of(solved->max, others, tree_.facts);
+      if (high.max.defined()) range.max = simple(min(range.max, high.max));
+    }
+  }
+
+  /// Eliminate loops, innermost first, until the site's loop: what it fixes stays.
+  Interval eliminate_to(Interval i, const std::vector<LoopId>& loops, const Place& site, const std::string& name) {
+    for (LoopId id : loops) {
+      if (site.kind == Place::Kind::At && id == site.loop) return i;
+      i = eliminate(i, id);
+    }
+    if (site.kind == Place::Kind::At)
+      throw Error({.kind = ErrorKind::Schedule,
+                   .message = fmt::format("'{}' is computed at a loop that does not enclose every consumer", name),
+                   .func = name,
+                   .value = tree_.loop(site.loop).name,
+                   .legal = "a loop around all consumers, or compute_root"});
+    return i;
+  }
+
+  Interval eliminate(Interval i, LoopId id) {
+    const LoopInfo& loop = tree_.loop(id);
+    for (auto let = loop.lets.rbegin(); let != loop.lets.rend(); ++let) {
+      const ir::Substitution map{{let->symbol, let->value}};
+      if (i.min.defined()) i.min = ir::substitute(i.min, map);
+      if (i.max.defined()) i.max = ir::substitute(i.max, map);
+    }
+    ir::Scope scope = ir::make_scope();
+    scope[loop.var] = {loop.min, simple(loop.min + loop.extent - ir::index(1))};
+    if (i.min.defined()) i.min = ir::bounds_of(i.min, scope, tree_.facts).min;
+    if (i.max.defined()) i.max = ir::bounds_of(i.max, scope, tree_.facts).max;
+    if (i.min.defined()) i.min = simple(i.min);
+    if (i.max.defined()) i.max = simple(i.max);
+    return i;
+  }
+
+  /// What each stage must range over so that the later ones find what they read and write. Index 0 is everything.
+  std::vector<Box> stage_needs(const lang::FuncDef& func, const Box& box) {
+    std::vector<Box> needs(func.stages.size());
+    Box need = box;
+    for (std::size_t s = func.stages.size(); s-- > 0;) {
+      needs[s] = need;
+      if (s > 0) include_own_accesses(func, static_cast<int>(s), need);
+    }
+    return needs;
+  }
+
+  void include_own_accesses(const lang::FuncDef& func, int s, Box& need) {
+    const lang::StageDef& def = func.stages[s];
+    ir::Scope scope = ir::make_scope();
+    for (int d = 0; d < func.rank(); ++d) scope[func.args[d]] = need[d];
+    StageInfo ranges;
+    for (int d = 0; d < func.rank(); ++d) add_range(ranges, func.args[d], need[d]);
+    for (const lang::ReductionDim& r : def.reduction)
+      add_range(ranges, r.symbol, {r.min, simple(r.min + r.extent - ir::index(1))});
+    for (std::size_t i = 0; i < ranges.dims.size(); ++i) {
+      Interval range{ranges.coordinates[i], ranges.limits[i]};
+      if (def.predicate.defined()) tighten(range, def.predicate, ranges.dims[i], ranges);
+      scope[ranges.dims[i]] = range;
+    }
+    const Box before = need;
+    auto include = [&](const std::vector<Expr>& coordinates) {
+      for (int d = 0; d < func.rank(); ++d) {
+        if (ir::is(coordinates[d], ir::Op::Variable) && ir::symbol_of(coordinates[d]) == func.args[d]) continue;
+        Interval i = ir::bounds_of(coordinates[d], scope, tree_.facts);
+        clip(i, coordinates[d], def.predicate, scope);
+        if (!i.bounded()) refuse_unbounded(ir::make(ir::Op::Call, func.type, coordinates, func.callee), d, {func.id, s});
+        need[d] = ir::interval_union(need[d], i, tree_.facts);
+      }
+    };
+    include(def.lhs);
+    for (const Expr& call : calls_in(def))
+      if (ir::callee_of(call) == func.callee) include(call->args);
+  }
+
+  static void add_range(StageInfo& ranges, const ir::SymbolPtr& dim, const Interval& range) {
+    ranges.dims.push_back(dim);
+    ranges.coordinates.push_back(range.min);
+    ranges.limits.push_back(range.max);
+  }
+
+  // RoundUp and ShiftInwards on an inner stage ask for more than its consumers do.
+  void round_region(const schedule::FuncSchedule& sched, Box& box) {
+    for (const schedule::StageSchedule& stage : sched.stages)
+      for (const Transform& t : stage.transforms) {
+        if (t.kind != Transform::Kind::Split) continue;
+        auto dim = std::find(stage.dims.begin(), stage.dims.end(), t.old);
+        if (dim == stage.dims.end() || static_cast<std::size_t>(dim - stage.dims.begin()) >= box.size()) continue;
+        Interval& i = box[dim - stage.dims.begin()];
+        const Expr factor = ir::index(t.factor), one = ir::index(1);
+        if (t.tail == Tail::RoundUp)
+          i.max = simple(i.min + (extent(i) + factor - one) / factor * factor - one);
+        else if (t.tail == Tail::ShiftInwards && !is_output_box(sched))
+          i.max = simple(max(i.max, i.min + factor - one));
+      }
+  }
+  bool is_output_box(const schedule::FuncSchedule& sched) {
+    for (const lang::OutputDef& o : graph().outputs)
+      if (&tree_.scheduled.of(o.func) == &sched) return true;
+    return false;
+  }
+
+  Expr extent(const Interval& i) { return simple(i.max - i.min + ir::index(1)); }
+
+  /// Give the ends of a region names at the head of its site, unless they are short.
+  void name_bounds(const lang::FuncDef& func, Box& box, const Place& site, const std::string& suffix) {
+    for (std::size_t d = 0; d < box.size(); ++d) {
+      const std::string base = fmt::format("{}.{}{}", func.name, func.args[d]->name, suffix);
+      Expr min = name_value(box[d].min, base + ".min", site);
+      std::optional<std::int64_t> low = ir::as_int(extent(box[d]));
+      box[d].max = low ? simple(min + ir::index(*low - 1)) : name_value(box[d].max, base + ".max", site);
+      box[d].min = min;
+    }
+  }
+
+  Expr name_value(const Expr& e, const std::string& name, const Place& site) {
+    if (node_count(e) <= kRepeatNodes) return e;
+    ir::SymbolPtr symbol = ir::make_symbol(ir::SymbolKind::Let, name);
+    (site.kind == Place::Kind::At ? tree_.loop(site.loop).lets : tree_.root_lets).push_back({symbol, e});
+    tree_.facts.set_value(symbol, e);
+    return ir::make_var(symbol);
+  }
+
+  // ---- Loops of a stage ------------------------------------------------------------------------------------
+
+  void resolve_stage(StageRef ref, const Box& need) {
+    StageInfo info;
+    info.need = need;
+    StageLoops loops(*this, ref, info);
+    loops.run();
+    tree_.stages[ref] = std::move(info);
+  }
+
+  /// Extents and values of one stage's loops, following its transforms forth and back.
+  class StageLoops {
+   public:
+    StageLoops(Inference& inference, StageRef ref, StageInfo& info)
+        : in_(inference), tree_(inference.tree_), ref_(ref), info_(info), sched_(tree_.schedule_of(ref)) {}
+
+    void run() {
+      start_dims();
+      for (const Transform& t : sched_.transforms) t.kind == Transform::Kind::Split ? extend_split(t) : extend_fuse(t);
+      for (LoopId id : sched_.loops) declare_loop(id);
+      for (auto t = sched_.transforms.rbegin(); t != sched_.transforms.rend(); ++t)
+        t->kind == Transform::Kind::Split ? value_of_split(*t) : value_of_fuse(*t);
+      finish_dims();
+    }
+
+   private:
+    void start_dims() {
+      const lang::FuncDef& func = tree_.func(ref_.func);
+      const lang::StageDef& def = tree_.def(ref_);
+      for (int d = 0; d < func.rank(); ++d) {
+        info_.dims.push_back(func.args[d]);
+        mins_.push_back(info_.need[d].min);
+        lasts_.push_back(info_.need[d].max);
+        if (sched_.dims[d].valid()) extents_[sched_.dims[d]] = in_.extent(info_.need[d]);
+      }
+      for (std::size_t r = 0; r < def.reduction.size(); ++r) {
+        const lang::ReductionDim& dim = def.reduction[r];
+        info_.dims.push_back(dim.symbol);
+        mins_.push_back(in_.simple(dim.min));
+        lasts_.push_back(in_.simple(dim.min + dim.extent - ir::index(1)));
+        extents_[sched_.dims[func.rank() + r]] = in_.simple(dim.extent);
+      }
+    }
+
+    void extend_split(const Transform& t) {
+      const Expr old = extents_.at(t.old), factor = ir::index(t.factor);
+      extents_[t.outer] = in_.simple((old + factor - ir::index(1)) / factor);
+      extents_[t.inner] = factor;
+      if (divides(t)) return;
+      if (t.tail == Tail::ShiftInwards) {
+        in_.require(old >= factor, fmt::format("{} needs an extent of at least {}, not {{}}", t.origin, t.factor),
+                    tree_.func(ref_.func).name, {old});
+      } else if (t.tail == Tail::Guard && may_shrink(t.inner)) {
+        shrinks_.push_back(t.inner);
+        // The outer loop's variable is declared later, so the extent of the inner loop is made there.
+      }
+    }
+
+    bool divides(const Transform& t) { return ir::known_multiple(extents_.at(t.old), tree_.facts) % t.factor == 0; }
+
+    // A guarded inner loop that runs serially just ends earlier, with no branch inside.
+    bool may_shrink(LoopId inner) const {
+      const LoopInfo& loop = tree_.loop(inner);
+      if (loop.binding != ir::Binding::Serial && loop.binding != ir::Binding::Parallel) return false;
+      for (const Transform& t : sched_.transforms)
+        if (t.old == inner || (t.kind == Transform::Kind::Fuse && (t.inner == inner || t.outer == inner))) return false;
+      return true;
+    }
+    bool shrinks(LoopId id) const { return std::find(shrinks_.begin(), shrinks_.end(), id) != shrinks_.end(); }
+
+    void extend_fuse(const Transform& t) {
+      extents_[t.fused] = in_.simple(extents_.at(t.outer) * extents_.at(t.inner));
+    }
+
+    void declare_loop(LoopId id) {
+      LoopInfo& loop = tree_.loop(id);
+      loop.owner = ref_;
+      loop.var = ir::make_symbol(ir::SymbolKind::Loop, loop.name);
+      auto dim = std::find(sched_.dims.begin(), sched_.dims.end(), id);
+      loop.min = dim == sched_.dims.end() ? ir::index(0) : mins_[dim - sched_.dims.begin()];
+      loop.extent = extents_.at(id);
+      if (loop.reduction && dim != sched_.dims.end()) loop.min = mins_[dim - sched_.dims.begin()];
+      values_[id] = in_.simple(ir::make_var(loop.var) - loop.min);
+      tree_.facts.set_range(loop.var, loop.min, in_.simple(loop.min + loop.extent - ir::index(1)));
+    }
+
+    void value_of_split(const Transform& t) {
+      const Expr old = extents_.at(t.old), factor = ir::index(t.factor);
+      Expr base = values_.at(t.outer) * factor;
+      if (divides(t)) {
+      } else if (t.tail == Tail::ShiftInwards) {
+        base = min(base, old - factor);
+      } else if (shrinks(t.inner)) {
+        tree_.loop(t.inner).extent = in_.simple(min(factor, old - base));
+      } else if (t.tail != Tail::RoundUp) {
+        info_.guards.push_back({in_.simple(base + values_.at(t.inner) < old), t.tail, t.origin});
+      }
+      values_[t.old] = in_.simple(base + values_.at(t.inner));
+    }
+
+    void value_of_fuse(const Transform& t) {
+      const Expr inner = extents_.at(t.inner);
+      values_[t.outer] = in_.simple(values_.at(t.fused) / inner);
+      values_[t.inner] = in_.simple(values_.at(t.fused) % inner);
+    }
+
+    void finish_dims() {
+      for (std::size_t i = 0; i < info_.dims.size(); ++i) {
+        const LoopId id = sched_.dims[i];
+        Expr coordinate = id.valid() ? in_.simple(mins_[i] + values_.at(id)) : Expr();
+        info_.coordinates.push_back(coordinate);
+        info_.limits.push_back(limit(coordinate, lasts_[i]));
+      }
+    }
+
+    // With guards the coordinate never passes the last one; without, the expression itself is exact.
+    Expr limit(const Expr& coordinate, const Expr& last) {
+      if (!coordinate.defined() || info_.guards.empty()) return coordinate;
+      return in_.simple(min(coordinate, last));
+    }
+
+    Inference& in_;
+    LoopTree& tree_;
+    StageRef ref_;
+    StageInfo& info_;
+    const schedule::StageSchedule& sched_;
+    std::vector<Expr> mins_, lasts_;
+    std::map<LoopId, Expr> extents_, values_;
+    std::vector<LoopId> shrinks_;
+  };
+
+  // ---- Inputs ----------------------------------------------------------------------------------------------
+
+  void check_input(const lang::InputDef& input) {
+    Box box = required(FuncId{}, input.callee, Place{.kind = Place::Kind::Root});
+    for (std::size_t d = 0; d < box.size(); ++d) {
+      if (!box[d].bounded()) continue;
+      require(box[d].min >= ir::index(0) && box[d].max < input.extents[d],
+              fmt::format("dimension {} is read from {{}} to {{}} but holds 0 to {{}}", d), input.name,
+              {box[d].min, box[d].max, input.extents[d] - ir::index(1)});
+    }
+  }
+
+  LoopTree& tree_;
+};
+
+}  // namespace
+
+void infer_bounds(LoopTree& tree) { Inference(tree).run(); }
+
+}  // namespace calotype::lower

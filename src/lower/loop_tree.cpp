@@ -1,0 +1,154 @@
+// Questions that several passes ask of the loop tree, and its text.
+
+#include "lower/loop_tree.h"
+
+#include <fmt/format.h>
+
+namespace calotype::lower {
+namespace {
+
+void visit_from(const Node& node, std::vector<const Node*>& chain,
+                const std::function<void(const Node&, const std::vector<const Node*>&)>& f) {
+  f(node, chain);
+  chain.push_back(&node);
+  for (const Node& child : node.children) visit_from(child, chain, f);
+  chain.pop_back();
+}
+
+std::string box_text(const Box& box) {
+  std::string text;
+  for (const ir::Interval& i : box)
+    text += fmt::format("{}[{}, {}]", text.empty() ? "" : " x ", i.min.defined() ? ir::to_string(i.min) : "?",
+                        i.max.defined() ? ir::to_string(i.max) : "?");
+  return text.empty() ? "one value" : text;
+}
+
+class Printer {
+ public:
+  explicit Printer(const LoopTree& tree) : tree_(tree) {}
+
+  std::string run() {
+    for (const auto& check : tree_.checks) line(fmt::format("require {}: {}", ir::to_string(check.condition), check.message));
+    for (const Binding& b : tree_.root_lets) line(fmt::format("let {} = {}", b.symbol->name, ir::to_string(b.value)));
+    for (const Node& child : tree_.root.children) print(child);
+    return text_;
+  }
+
+ private:
+  void line(const std::string& s) { text_ += std::string(2 * depth_, ' ') + s + "\n"; }
+
+  void print(const Node& node) {
+    switch (node.kind) {
+      case NodeKind::Root: break;
+      case NodeKind::Realize: line(realize_text(node.func)); break;
+      case NodeKind::Produce: line(fmt::format("produce {}:", tree_.func(node.func).name)); break;
+      case NodeKind::Loop: print_loop(tree_.loop(node.loop)); return print_children(node);
+      case NodeKind::Body: print_body(node.stage); break;
+      case NodeKind::Sync: line(fmt::format("barrier  # {}", node.reason)); break;
+    }
+    print_children(node);
+  }
+
+  void print_children(const Node& node) {
+    ++depth_;
+    if (node.kind == NodeKind::Loop)
+      for (const Binding& b : tree_.loop(node.loop).lets)
+        line(fmt::format("let {} = {}", b.symbol->name, ir::to_string(b.value)));
+    for (const Node& child : node.children) print(child);
+    --depth_;
+  }
+
+  std::string realize_text(FuncId func) {
+    auto it = tree_.storage.find(func);
+    if (it == tree_.storage.end()) return fmt::format("realize {}:", tree_.func(func).name);
+    const Storage& storage = it->second;
+    std::string text = fmt::format("realize {} {} over {}", tree_.func(func).name, tree_.func(func).type.str(),
+                                   box_text(storage.box));
+    for (std::size_t d = 0; d < storage.folds.size(); ++d)
+      if (storage.folds[d]) text += fmt::format(", dimension {} a ring of {}", d, storage.folds[d]);
+    if (storage.buffer) text += fmt::format(" in {}", ir::to_string(storage.buffer->space));
+    if (storage.layout) {
+      std::vector<std::string> names;
+      for (const auto& arg : tree_.func(func).args) names.push_back(arg->name);
+      text += fmt::format(", layout {}", storage.layout->str(names));
+    }
+    return text + ":";
+  }
+
+  void print_loop(const LoopInfo& loop) {
+    if (!loop.var) return line("for ?:");
+    std::string binding = loop.binding == ir::Binding::Serial ? "" : fmt::format(" {}", ir::to_string(loop.binding));
+    if (loop.binding == ir::Binding::GpuBlock || loop.binding == ir::Binding::GpuThread)
+      binding += fmt::format(".{}", "xyz"[loop.axis]);
+    line(fmt::format("for {} in [{}, {} + {}){}:{}", loop.name, ir::to_string(loop.min), ir::to_string(loop.min),
+                     ir::to_string(loop.extent), binding, loop.origin.empty() ? "" : "  # " + loop.origin));
+  }
+
+  void print_body(StageRef ref) {
+    const lang::StageDef& def = tree_.def(ref);
+    auto it = tree_.stages.find(ref);
+    if (it != tree_.stages.end()) {
+      for (const Guard& g : it->second.guards)
+        line(fmt::format("{} {}", g.tail == Tail::Predicate ? "where" : "if", ir::to_string(g.condition)));
+      for (std::size_t i = 0; i < it->second.dims.size(); ++i)
+        if (it->second.coordinates[i].defined() && ir::to_string(it->second.coordinates[i]) != it->second.dims[i]->name)
+          line(fmt::format("{} := {}", it->second.dims[i]->name, ir::to_string(it->second.coordinates[i])));
+    }
+    if (def.predicate.defined()) line(fmt::format("where {}", ir::to_string(def.predicate)));
+    std::string lhs;
+    for (const Expr& e : def.lhs) lhs += (lhs.empty() ? "" : ", ") + ir::to_string(e);
+    line(fmt::format("{}({}) = {}", tree_.func(ref.func).name, lhs, ir::to_string(def.value)));
+  }
+
+  const LoopTree& tree_;
+  int depth_ = 0;
+  std::string text_;
+};
+
+}  // namespace
+
+void visit(const Node& node, const std::function<void(const Node&, const std::vector<const Node*>&)>& f) {
+  std::vector<const Node*> chain;
+  visit_from(node, chain, f);
+}
+
+std::vector<LoopId> site_loops(const LoopTree& tree, const schedule::Place& place) {
+  std::vector<LoopId> result;
+  if (place.kind != schedule::Place::Kind::At) return result;
+  const std::vector<LoopId>& loops = tree.scheduled.of(place.func).stages[place.stage].loops;
+  bool inside = false;
+  for (LoopId loop : loops) {  // innermost first
+    if (loop == place.loop) inside = true;
+    if (inside) result.push_back(loop);
+  }
+  for (LoopId loop : site_loops(tree, tree.scheduled.of(place.func).compute)) result.push_back(loop);
+  return result;
+}
+
+std::vector<LoopId> enclosing_loops(const LoopTree& tree, StageRef stage) {
+  std::vector<LoopId> result = tree.schedule_of(stage).loops;
+  for (LoopId loop : site_loops(tree, tree.scheduled.of(stage.func).compute)) result.push_back(loop);
+  return result;
+}
+
+std::vector<Expr> calls_in(const lang::StageDef& stage) {
+  std::vector<Expr> calls;
+  auto collect = [&](const Expr& e) {
+    if (!e.defined()) return;
+    ir::visit(e, [&](const Expr& node) {
+      if (ir::is(node, ir::Op::Call)) calls.push_back(node);
+    });
+  };
+  for (const Expr& e : stage.lhs) collect(e);
+  collect(stage.value);
+  collect(stage.predicate);
+  for (const lang::ReductionDim& r : stage.reduction) {
+    collect(r.min);
+    collect(r.extent);
+  }
+  return calls;
+}
+
+std::string to_string(const LoopTree& tree) { return Printer(tree).run(); }
+
+}  // namespace calotype::lower

@@ -1,0 +1,149 @@
+#pragma once
+// The loop tree: the structure that the passes between `schedule` and `lowered` edit (levels bounds to sync).
+// A loop has an id, an extent, a binding and an ordered list of children; stages refer to loops; several stages may
+// share one. Statements (ir::Stmt) are made from it only by the emit pass.
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "instr/instruction.h"
+#include "ir/simplify.h"
+#include "ir/stmt.h"
+#include "layout/layout.h"
+#include "schedule/scheduled.h"
+
+namespace calotype::lower {
+
+using lang::FuncId;
+using schedule::LoopId;
+using schedule::Scheduled;
+
+/// A stage of a Func: stage 0 is the pure definition, stage i + 1 is update i.
+struct StageRef {
+  FuncId func;
+  int stage = 0;
+  auto operator<=>(const StageRef&) const = default;
+};
+
+/// A value that is named once and used below.
+struct Binding {
+  ir::SymbolPtr symbol;
+  Expr value;
+};
+
+/// What a node of the tree is. Children are in execution order.
+enum class NodeKind {
+  Root,     ///< the whole pipeline; children: realisations and productions
+  Realize,  ///< storage of a Func lives while the children run
+  Produce,  ///< the nests of a Func's stages, in order
+  Loop,     ///< children: the loop's body
+  Body,     ///< one evaluation of a stage's definition
+  Sync,     ///< a barrier of the block's threads, placed by the sync pass alone
+};
+
+struct Node {
+  NodeKind kind;
+  FuncId func;                  ///< Realize, Produce
+  StageRef stage;               ///< Loop (its owner), Body
+  LoopId loop;                  ///< Loop
+  std::string reason;           ///< Sync
+  const instr::Instruction* instruction = nullptr;  ///< Body: what carries it out, set by the pipeline pass
+  std::vector<Node> children;
+};
+
+/// How often a body runs where a split does not divide: a condition on loop variables.
+struct Guard {
+  Expr condition;
+  Tail tail = Tail::Guard;      ///< Guard: a branch; Predicate: masked accesses
+  std::string origin;
+};
+
+/// A box of coordinates, closed intervals, dimension 0 first.
+using Box = std::vector<ir::Interval>;
+
+/// A loop as the bounds pass resolved it.
+struct LoopInfo {
+  ir::SymbolPtr var;
+  Expr min, extent;
+  ir::Binding binding = ir::Binding::Serial;
+  int axis = 0;
+  StageRef owner;
+  bool reduction = false;
+  std::string name, origin;
+  std::vector<Binding> lets;    ///< region bounds named at the head of the body, in order
+};
+
+/// A stage as the bounds pass resolved it.
+struct StageInfo {
+  Box need;                       ///< the stage's pure dims range over this (invalid dims of an update: empty interval)
+  std::vector<ir::SymbolPtr> dims;  ///< symbols of the definition: args, then reduction dims
+  std::vector<Expr> coordinates;  ///< value of each of `dims` in terms of loop variables
+  std::vector<Expr> limits;       ///< largest value each of `dims` takes, for bounds; same size
+  std::vector<Guard> guards;
+};
+
+/// Storage of a Func.
+struct Storage {
+  Box box;                        ///< coordinates that are stored
+  std::vector<std::int64_t> folds;  ///< per dimension: ring depth, or 0 where not folded
+  ir::BufferPtr buffer;           ///< set by the memory pass
+  /// Extents that are not constant, named around the allocation: a Buffer's extents name nothing else.
+  std::vector<Binding> lets;
+  /// For Register storage of a whole block: who holds what.
+  std::optional<layout::Layout> layout;
+  std::vector<std::int64_t> shape;  ///< constant upper bounds of the extents, for tiles and stacks; -1: none
+};
+
+/// A nest of a root stage that becomes a kernel, keyed by its stage.
+struct KernelInfo {
+  std::array<std::int64_t, 3> threads{1, 1, 1};  ///< of the block, by axis: the largest bound extent
+  std::int64_t shared_bytes = 0;                 ///< set by the memory pass
+};
+
+struct LoopTree {
+  Scheduled scheduled;            ///< after inlining
+  Node root;
+  std::vector<Binding> root_lets;
+  std::vector<LoopInfo> loops;    ///< by LoopId
+  std::map<StageRef, StageInfo> stages;
+  std::map<FuncId, Storage> storage;   ///< of realised Funcs that are not outputs
+  std::map<StageRef, KernelInfo> kernels;  ///< set by the tiles pass; empty on the host
+  std::vector<ir::BufferPtr> inputs;   ///< by InputId
+  std::vector<ir::BufferPtr> outputs;  ///< by position
+  std::map<FuncId, ir::BufferPtr> output_of;
+  ir::Facts facts;                ///< ranges of loops and sizes, values of lets
+  struct Check {
+    Expr condition;
+    std::string message, subject;
+    std::vector<Expr> values;
+  };
+  std::vector<Check> checks;      ///< what the arguments must satisfy
+  std::vector<std::int64_t> unit_strides;  ///< per buffer argument: constant stride of dimension 0, or 0: not known
+
+  const lang::FuncDef& func(FuncId id) const { return scheduled.graph.func(id); }
+  const lang::StageDef& def(StageRef s) const { return func(s.func).stages[s.stage]; }
+  const schedule::StageSchedule& schedule_of(StageRef s) const { return scheduled.of(s.func).stages[s.stage]; }
+  LoopInfo& loop(LoopId id) { return loops[id.value]; }
+  const LoopInfo& loop(LoopId id) const { return loops[id.value]; }
+  bool inlined(FuncId id) const {
+    return scheduled.of(id).compute.kind == schedule::Place::Kind::Inline;
+  }
+};
+
+/// Calls `f` on every node, parents first, with the chain of enclosing nodes (outermost first).
+void visit(const Node& node, const std::function<void(const Node&, const std::vector<const Node*>&)>& f);
+/// Loops around a stage's body, innermost first, through the compute sites of its Func and of theirs.
+std::vector<LoopId> enclosing_loops(const LoopTree& tree, StageRef stage);
+/// Loops around a Func's compute (or store) site, innermost first.
+std::vector<LoopId> site_loops(const LoopTree& tree, const schedule::Place& place);
+/// Calls of stage definitions to `callee_func`, as coordinate lists in terms of the stage's symbols.
+std::vector<Expr> calls_in(const lang::StageDef& stage);
+
+/// Text of the tree, for levels bounds to sync.
+std::string to_string(const LoopTree& tree);
+
+}  // namespace calotype::lower

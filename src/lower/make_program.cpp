@@ -1,0 +1,328 @@
+// The program: functions and kernels with their arguments, and the plan that calls them.
+//
+// Requires: finished statements. Leaves: a Program. Block loops become the grid, thread loops the block's threads with
+// a test where a loop is shorter than the block; every free symbol becomes a scalar argument that the plan finds from
+// the call's buffers.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lower/passes.h"
+
+namespace calotype::lower {
+namespace {
+
+// ---- GPU loops to grid and block ------------------------------------------------------------------------------
+
+class KernelBinder {
+ public:
+  KernelBinder(Function& f, const KernelInfo& info) : f_(f), info_(info) {
+    for (int axis = 0; axis < 3; ++axis) {
+      f_.grid[axis] = ir::index(1);
+      f_.block[axis] = ir::index(info.threads[axis]);
+    }
+    f_.max_threads = info.threads[0] * info.threads[1] * info.threads[2];
+    f_.shared_bytes = info.shared_bytes;
+  }
+
+  ir::Stmt run(const ir::Stmt& s) {
+    if (s->kind == ir::StmtKind::For && s->loop().binding == ir::Binding::GpuBlock) return bind_block(s);
+    if (s->kind == ir::StmtKind::For && s->loop().binding == ir::Binding::GpuThread) return bind_thread(s);
+    return ir::map_children(
+        s, [](const Expr& e) { return e; }, [&](const ir::Stmt& child) { return run(child); });
+  }
+
+ private:
+  ir::Stmt bind_block(const ir::Stmt& s) {
+    const ir::LoopInfo& loop = s->loop();
+    f_.grid[loop.axis] = s->exprs[1];
+    f_.block_vars[loop.axis] = ir::make_symbol(ir::SymbolKind::Thread, loop.var->name);
+    return run(ir::substitute(s->body(), {{loop.var, s->exprs[0] + ir::make_var(f_.block_vars[loop.axis])}}));
+  }
+
+  ir::Stmt bind_thread(const ir::Stmt& s) {
+    const ir::LoopInfo& loop = s->loop();
+    ir::SymbolPtr& var = f_.thread_vars[loop.axis];
+    if (!var) var = ir::make_symbol(ir::SymbolKind::Thread, fmt::format("thread_{}", "xyz"[loop.axis]));
+    const Expr thread = ir::make_var(var);
+    ir::Stmt body = run(ir::substitute(s->body(), {{loop.var, s->exprs[0] + thread}}));
+    if (ir::is_int(s->exprs[1], info_.threads[loop.axis])) return body;
+    return ir::if_then(thread < s->exprs[1], body);
+  }
+
+  Function& f_;
+  const KernelInfo& info_;
+};
+
+// ---- Free symbols and buffers ---------------------------------------------------------------------------------
+
+struct Uses {
+  std::vector<ir::SymbolPtr> symbols;  // free, in order of first use
+  std::vector<ir::BufferPtr> buffers;  // not allocated inside
+};
+
+class UseCollector {
+ public:
+  Uses uses;
+
+  void statement(const ir::Stmt& s) {
+    if (s->kind == ir::StmtKind::Let || s->kind == ir::StmtKind::For)
+      bound_.push_back(s->kind == ir::StmtKind::Let ? s->symbol() : s->loop().var);
+    if (s->kind == ir::StmtKind::Allocate) {
+      allocated_.push_back(s->buffer());
+      for (const Expr& e : s->buffer()->extents) expression(e);
+    }
+    if (s->kind == ir::StmtKind::Store) buffer(s->buffer());
+    for (const Expr& e : s->exprs)
+      if (e.defined()) expression(e);
+    for (const ir::Stmt& child : s->stmts) statement(child);
+  }
+
+  void expression(const Expr& e) {
+    ir::visit(e, [&](const Expr& n) {
+      if (ir::is(n, ir::Op::Let)) bound_.push_back(ir::symbol_of(n));
+      if (ir::is(n, ir::Op::Load) || ir::is(n, ir::Op::LoadIf)) buffer(ir::buffer_of(n));
+    });
+    for (const ir::SymbolPtr& s : ir::free_symbols(e))
+      if (!contains(bound_, s) && !contains(uses.symbols, s)) uses.symbols.push_back(s);
+  }
+
+ private:
+  template <class T>
+  static bool contains(const std::vector<T>& list, const T& item) {
+    return std::find(list.begin(), list.end(), item) != list.end();
+  }
+  void buffer(const ir::BufferPtr& b) {
+    if (!contains(allocated_, b) && !contains(uses.buffers, b)) uses.buffers.push_back(b);
+  }
+
+  std::vector<ir::SymbolPtr> bound_;
+  std::vector<ir::BufferPtr> allocated_;
+};
+
+// ---- The plan -------------------------------------------------------------------------------------------------
+
+class ProgramMaker {
+ public:
+  ProgramMaker(const LoopTree& tree, const Options& options) : tree_(tree), options_(options) {}
+
+  Program run(const std::vector<Unit>& units) {
+    program_.name = graph().name;
+    program_.target = options_.target;
+    declare_arguments();
+    for (const Binding& let : tree_.root_lets)
+      program_.scalars.push_back({let.symbol, {.kind = ScalarSource::Kind::Value, .value = let.value}});
+    for (const LoopTree::Check& c : tree_.checks)
+      program_.checks.push_back({c.condition, c.message, c.subject, c.values});
+    if (options_.target.is_gpu()) declare_workspace();
+    for (const Unit& unit : units) add_function(unit);
+    drop_unused_scalars();
+    return std::move(program_);
+  }
+
+ private:
+  const lang::Graph& graph() const { return tree_.scheduled.graph; }
+
+  // Sizes come from the first dimension that names them alone (or affinely); all other dimensions are checked.
+  void declare_arguments() {
+    std::vector<ir::BufferPtr> buffers;
+    for (const lang::Graph::ArgumentRef& a : graph().arguments) {
+      if (a.is_param) {
+        const lang::ParamDef& p = graph().params[a.index];
+        program_.scalars.push_back({p.symbol, {.kind = ScalarSource::Kind::Param, .argument = count()}});
+        program_.arguments.push_back({p.name, true, false, p.type, 0});
+      } else {
+        const lang::InputDef& input = graph().inputs[a.index];
+        program_.arguments.push_back({input.name, false, false, input.type, static_cast<int>(input.extents.size())});
+        buffers.push_back(tree_.inputs[a.index]);
+      }
+    }
+    for (const ir::BufferPtr& b : tree_.outputs) {
+      program_.arguments.push_back({b->name, false, true, b->type, static_cast<int>(b->extents.size())});
+      buffers.push_back(b);
+    }
+    for (const ir::BufferPtr& b : buffers)
+      for (std::size_t d = 0; d < b->extents.size(); ++d) find_size(*b, static_cast<int>(d));
+    for (const ir::BufferPtr& b : buffers)
+      for (std::size_t d = 0; d < b->extents.size(); ++d) describe_dimension(*b, static_cast<int>(d));
+  }
+
+  int count() const { return static_cast<int>(program_.arguments.size()); }
+
+  bool known(const ir::SymbolPtr& s) const {
+    return std::any_of(program_.scalars.begin(), program_.scalars.end(), [&](const Scalar& k) { return k.symbol == s; });
+  }
+
+  void find_size(const ir::Buffer& b, int d) {
+    const Expr& extent = b.extents[d];
+    std::vector<ir::SymbolPtr> unknown;
+    for (const ir::SymbolPtr& s : ir::free_symbols(extent))
+      if (!known(s)) unknown.push_back(s);
+    if (unknown.size() != 1) return;
+    if (ir::is(extent, ir::Op::Variable)) {
+      program_.scalars.push_back({unknown[0], {.kind = ScalarSource::Kind::Extent, .argument = b.argument, .dim = d}});
+      return;
+    }
+    const std::optional<ir::LinearIn> line = ir::linear_in(ir::simplify(extent), unknown[0]);
+    if (!line || line->coefficient == 0) return;
+    const Expr solved = (actual_extent(b, d) - line->rest) / ir::index(line->coefficient);
+    program_.scalars.push_back({unknown[0], {.kind = ScalarSource::Kind::Value, .value = ir::simplify(solved)}});
+  }
+
+  Expr actual_extent(const ir::Buffer& b, int d) {
+    return new_scalar(fmt::format("{}.extent.{}", b.name, d), ScalarSource::Kind::Extent, b, d);
+  }
+
+  Expr new_scalar(const std::string& name, ScalarSource::Kind kind, const ir::Buffer& b, int d) {
+    const ir::SymbolPtr s = ir::make_symbol(ir::SymbolKind::Let, name);
+    program_.scalars.push_back({s, {.kind = kind, .argument = b.argument, .dim = d}});
+    return ir::make_var(s);
+  }
+
+  bool is_source(const Expr& extent, const ir::Buffer& b, int d) const {
+    return std::any_of(program_.scalars.begin(), program_.scalars.end(), [&](const Scalar& s) {
+      return s.source.kind == ScalarSource::Kind::Extent && s.source.argument == b.argument && s.source.dim == d &&
+             ir::is(extent, ir::Op::Variable) && ir::symbol_of(extent) == s.symbol;
+    });
+  }
+
+  void describe_dimension(const ir::Buffer& b, int d) {
+    if (!is_source(b.extents[d], b, d)) {
+      const Expr actual = actual_extent(b, d);
+      program_.checks.push_back({ir::simplify(actual == b.extents[d]),
+                                 fmt::format("dimension {} has extent {{}} but must have {{}}", d), b.name,
+                                 {actual, b.extents[d]}});
+    }
+    if (ir::is(b.mins[d], ir::Op::Variable)) {
+      program_.scalars.push_back(
+          {ir::symbol_of(b.mins[d]), {.kind = ScalarSource::Kind::Min, .argument = b.argument, .dim = d}});
+    } else {
+      const Expr actual = new_scalar(fmt::format("{}.min.{}", b.name, d), ScalarSource::Kind::Min, b, d);
+      program_.checks.push_back({ir::simplify(actual == b.mins[d]),
+                                 fmt::format("dimension {} starts at {{}} but must start at {{}}", d), b.name,
+                                 {actual, b.mins[d]}});
+    }
+    if (ir::is(b.strides[d], ir::Op::Variable)) {
+      program_.scalars.push_back(
+          {ir::symbol_of(b.strides[d]), {.kind = ScalarSource::Kind::Stride, .argument = b.argument, .dim = d}});
+    } else {
+      // One element has no neighbour, so its stride does not matter.
+      const Expr actual = new_scalar(fmt::format("{}.stride.{}", b.name, d), ScalarSource::Kind::Stride, b, d);
+      program_.checks.push_back({ir::simplify(actual == b.strides[d] || b.extents[d] <= ir::index(1)),
+                                 fmt::format("dimension {} has stride {{}} but this kernel was compiled for {{}}", d),
+                                 b.name, {actual, b.strides[d]}});
+    }
+  }
+
+  void declare_workspace() {
+    for (const auto& [func, storage] : tree_.storage) {
+      if (storage.buffer->space != ir::MemorySpace::Global) continue;
+      Expr bytes = ir::index(storage.buffer->type.bytes());
+      for (const Expr& e : storage.buffer->extents) bytes = bytes * e;
+      program_.workspace.push_back({storage.buffer, ir::simplify(bytes, tree_.facts)});
+    }
+  }
+
+  void add_function(const Unit& unit) {
+    Function f;
+    f.name = unit.name;
+    f.gpu = unit.kernel.has_value();
+    if (f.gpu) {
+      f.body = KernelBinder(f, tree_.kernels.at(*unit.kernel)).run(unit.stmt);
+      f.body = simplify_stmt(f.body, kernel_facts(f));
+    } else {
+      f.body = unit.stmt;
+    }
+    UseCollector collector;
+    collector.statement(f.body);
+    for (const Expr& e : f.grid)
+      if (e.defined()) collector.expression(e);
+    for (const Scalar& s : program_.scalars)
+      if (std::find(collector.uses.symbols.begin(), collector.uses.symbols.end(), s.symbol) != collector.uses.symbols.end())
+        f.scalars.push_back(s.symbol);
+    f.buffers = collector.uses.buffers;
+    require_known(collector.uses.symbols, f);
+    if (f.gpu) {
+      require_grid(f);
+      f.body = share_values(f.body);
+      narrow_indices(f, options_.index_bits);
+    }
+    program_.steps.push_back({static_cast<int>(program_.functions.size())});
+    program_.functions.push_back(std::move(f));
+  }
+
+  ir::Facts kernel_facts(const Function& f) const {
+    ir::Facts facts = tree_.facts;
+    for (int axis = 0; axis < 3; ++axis) {
+      if (f.block_vars[axis])
+        facts.set_range(f.block_vars[axis], ir::index(0), ir::simplify(f.grid[axis] - ir::index(1), tree_.facts));
+      if (f.thread_vars[axis]) facts.set_range(f.thread_vars[axis], ir::index(0), f.block[axis] - ir::index(1));
+    }
+    return facts;
+  }
+
+  void require_known(const std::vector<ir::SymbolPtr>& used, const Function& f) const {
+    for (const ir::SymbolPtr& s : used) {
+      if (known(s)) continue;
+      const bool thread = std::find(f.block_vars.begin(), f.block_vars.end(), s) != f.block_vars.end() ||
+                          std::find(f.thread_vars.begin(), f.thread_vars.end(), s) != f.thread_vars.end();
+      if (thread) continue;
+      if (s->kind == ir::SymbolKind::Dim)
+        throw Error({.kind = ErrorKind::Algorithm,
+                     .message = fmt::format("the size '{}' does not follow from any argument", s->name),
+                     .value = s->name,
+                     .legal = "an input or output with a dimension of that extent"});
+      throw Error({.kind = ErrorKind::Internal, .message = fmt::format("'{}' is used but never defined", s->name)});
+    }
+  }
+
+  // Limits of the launch: 2^31 - 1 blocks along x, 65535 along y and z.
+  void require_grid(const Function& f) {
+    for (int axis = 0; axis < 3; ++axis) {
+      const std::int64_t most = axis == 0 ? INT32_MAX : 65535;
+      const std::optional<std::int64_t> bound = ir::constant_upper_bound(f.grid[axis], tree_.facts);
+      if (bound && *bound <= most) continue;
+      program_.checks.push_back({ir::simplify(f.grid[axis] <= ir::index(most), tree_.facts),
+                                 fmt::format("{{}} blocks along {} where at most {} fit", "xyz"[axis], most), f.name,
+                                 {f.grid[axis]}});
+    }
+  }
+
+  // A scalar stays if a function, a check, the workspace or another scalar needs it.
+  void drop_unused_scalars() {
+    std::vector<ir::SymbolPtr> needed;
+    auto need = [&](const Expr& e) {
+      if (!e.defined()) return;
+      for (const ir::SymbolPtr& s : ir::free_symbols(e)) needed.push_back(s);
+    };
+    for (const Function& f : program_.functions) {
+      needed.insert(needed.end(), f.scalars.begin(), f.scalars.end());
+      for (const Expr& e : f.grid) need(e);
+    }
+    for (const PlanCheck& c : program_.checks) {
+      need(c.condition);
+      for (const Expr& v : c.values) need(v);
+    }
+    for (const Workspace& w : program_.workspace) need(w.bytes);
+    std::vector<Scalar> kept;
+    for (auto it = program_.scalars.rbegin(); it != program_.scalars.rend(); ++it) {
+      if (std::find(needed.begin(), needed.end(), it->symbol) == needed.end()) continue;
+      need(it->source.value);
+      kept.push_back(*it);
+    }
+    program_.scalars.assign(kept.rbegin(), kept.rend());
+  }
+
+  const LoopTree& tree_;
+  const Options& options_;
+  Program program_;
+};
+
+}  // namespace
+
+Program make_program(const LoopTree& tree, const std::vector<Unit>& units, const Options& options) {
+  return ProgramMaker(tree, options).run(units);
+}
+
+}  // namespace calotype::lower

@@ -1,0 +1,116 @@
+// Index width: a kernel's index arithmetic in 32 bits.
+//
+// Requires: a kernel whose arguments the caller has found to span less than 2^31 elements. Leaves: loop variables,
+// sizes, strides and everything computed of them for addresses, bounds and guards in Int(32); values of the algorithm
+// keep their types (a coordinate used as a value is widened again). Stands last, since every pass before it reasons
+// in the algorithm's 64 bits.
+
+#include "lower/passes.h"
+
+namespace calotype::lower {
+namespace {
+
+bool is_index_symbol(const ir::Symbol& s) {
+  return s.kind != ir::SymbolKind::Param && s.type.element() == Int(64);
+}
+
+class Narrower {
+ public:
+  void run(Function& f) {
+    for (ir::SymbolPtr& s : f.block_vars) s = s ? narrow_symbol(s) : s;
+    for (ir::SymbolPtr& s : f.thread_vars) s = s ? narrow_symbol(s) : s;
+    f.body = statement(f.body);
+    // The plan knows scalars in 64 bits; the kernel narrows them once at its head.
+    for (auto s = f.scalars.rbegin(); s != f.scalars.rend(); ++s)
+      if (is_index_symbol(**s))
+        f.body = ir::let_stmt(narrow_symbol(*s), ir::make(ir::Op::Cast, Int(32), {ir::make_var(*s)}), f.body);
+  }
+
+ private:
+  ir::SymbolPtr narrow_symbol(const ir::SymbolPtr& s) {
+    if (!is_index_symbol(*s)) return s;
+    ir::SymbolPtr& twin = twins_[s->unique];
+    if (!twin) twin = ir::make_symbol(s->kind, s->name, Int(32, s->type.lanes));
+    return twin;
+  }
+
+  static bool wide_index(Type t) { return t.element() == Int(64); }
+
+  /// In address context: Int(64) arithmetic on index symbols becomes Int(32).
+  Expr narrow(const Expr& e) {
+    if (!wide_index(e->type)) return ir::map_args(e, [&](const Expr& a) { return narrow(a); });
+    const Type type = Int(32, e->type.lanes);
+    switch (e->op) {
+      case ir::Op::Const: return ir::make_int(type, *ir::as_int(e));
+      case ir::Op::Variable:
+        return is_index_symbol(*ir::symbol_of(e)) ? ir::make_var(narrow_symbol(ir::symbol_of(e))) : cast(type, e);
+      case ir::Op::Load:
+      case ir::Op::LoadIf:
+      case ir::Op::Cast:
+        return cast_to(type, ir::map_args(e, [&](const Expr& a) { return narrow(a); }));
+      default: {
+        std::vector<Expr> args;
+        for (const Expr& a : e->args) args.push_back(narrow(a));
+        return ir::make(e->op, type, std::move(args), e->attr);
+      }
+    }
+  }
+
+  static Expr cast_to(Type type, const Expr& e) {
+    if (ir::is(e, ir::Op::Cast)) return e->args[0]->type == type ? e->args[0] : ir::make(ir::Op::Cast, type, {e->args[0]});
+    return ir::make(ir::Op::Cast, type, {e});
+  }
+
+  /// In value context: types stay; index symbols are widened where a value uses them.
+  Expr value(const Expr& e) {
+    if (ir::is(e, ir::Op::Variable) && is_index_symbol(*ir::symbol_of(e)))
+      return ir::make(ir::Op::Cast, e->type, {ir::make_var(narrow_symbol(ir::symbol_of(e)))});
+    if (ir::is(e, ir::Op::Load) || ir::is(e, ir::Op::LoadIf))
+      return ir::map_args(e, [&](const Expr& a) { return narrow(a); });
+    // Conditions on coordinates decide which accesses happen: they are address arithmetic.
+    if ((ir::is(e, ir::Op::Lt) || ir::is(e, ir::Op::Le)) && wide_index(e->args[0]->type) && !reads_memory(e))
+      return narrow(e);
+    if (ir::is(e, ir::Op::Cast) && wide_index(e->args[0]->type) && ir::is(e->args[0], ir::Op::Variable) &&
+        is_index_symbol(*ir::symbol_of(e->args[0])))
+      return ir::make(ir::Op::Cast, e->type, {narrow(e->args[0])});
+    return ir::map_args(e, [&](const Expr& a) { return value(a); });
+  }
+
+  static bool reads_memory(const Expr& e) {
+    return ir::any_of(e, [](const Expr& n) { return ir::is(n, ir::Op::Load) || ir::is(n, ir::Op::LoadIf); });
+  }
+
+  ir::Stmt statement(const ir::Stmt& s) {
+    const auto children = [&](const ir::Stmt& child) { return statement(child); };
+    switch (s->kind) {
+      case ir::StmtKind::For: {
+        ir::LoopInfo loop = s->loop();
+        loop.var = narrow_symbol(loop.var);
+        return ir::for_loop(loop, narrow(s->exprs[0]), narrow(s->exprs[1]), statement(s->body()));
+      }
+      case ir::StmtKind::Let: {
+        if (!is_index_symbol(*s->symbol())) return ir::map_children(s, [&](const Expr& e) { return value(e); }, children);
+        return ir::let_stmt(narrow_symbol(s->symbol()), narrow(s->exprs[0]), statement(s->body()));
+      }
+      case ir::StmtKind::If:
+        return ir::map_children(s, [&](const Expr& e) { return reads_memory(e) ? value(e) : narrow(e); }, children);
+      case ir::StmtKind::Store: {
+        std::vector<Expr> coordinates;
+        for (std::size_t i = 2; i < s->exprs.size(); ++i) coordinates.push_back(narrow(s->exprs[i]));
+        return ir::store(s->buffer(), value(s->exprs[0]), std::move(coordinates),
+                         s->exprs[1].defined() ? value(s->exprs[1]) : Expr());
+      }
+      default: return ir::map_children(s, [&](const Expr& e) { return value(e); }, children);
+    }
+  }
+
+  std::map<std::uint64_t, ir::SymbolPtr> twins_;
+};
+
+}  // namespace
+
+void narrow_indices(Function& kernel, int bits) {
+  if (bits == 32) Narrower().run(kernel);
+}
+
+}  // namespace calotype::lower

@@ -1,0 +1,58 @@
+#pragma once
+// The passes, in the order in which `lower` runs them. Each is a free function in the file of its name; what it
+// does, requires and leaves stands at that file's head.
+
+#include "lower/loop_tree.h"
+#include "lower/program.h"
+
+namespace calotype::lower {
+
+struct Options {
+  Target target;
+  /// Known strides of dimension 0, one per buffer argument (inputs as listed, then outputs); 0: any. Empty: all 1.
+  std::vector<std::int64_t> unit_strides;
+  /// Width of index arithmetic in kernels: 32 where the plan has checked that sizes fit, else 64.
+  int index_bits = 32;
+};
+
+// schedule -> loop tree
+void inline_funcs(Scheduled& scheduled);
+LoopTree place(Scheduled scheduled, const Options& options);
+void infer_bounds(LoopTree& tree);
+void resolve_tiles(LoopTree& tree);
+void schedule_pipeline(LoopTree& tree);
+void assign_memory(LoopTree& tree);
+void place_barriers(LoopTree& tree);
+
+// loop tree -> statements
+/// One function or kernel: a root nest of a GPU program, or the whole pipeline on the host.
+struct Unit {
+  std::string name;
+  std::optional<StageRef> kernel;  ///< the stage it runs, if a kernel
+  ir::Stmt stmt;                   ///< GPU loops are still loops
+};
+std::vector<Unit> emit(const LoopTree& tree);
+
+// statements -> statements
+ir::Stmt partition_loops(const ir::Stmt& s, const ir::Facts& facts);
+ir::Stmt unroll_loops(const ir::Stmt& s, const ir::Facts& facts);
+ir::Stmt vectorize_loops(const ir::Stmt& s, const ir::Facts& facts);
+ir::Stmt simplify_stmt(const ir::Stmt& s, const ir::Facts& facts);
+/// The same statements with every variable bound inside renamed apart (names that size storage stay).
+ir::Stmt fresh_copy(const ir::Stmt& s);
+/// Whether a Let names an extent of the allocation it stands around.
+bool names_storage(const ir::Stmt& let);
+/// The facts, and what the loops and names in `s` say of their variables.
+ir::Facts with_loops(ir::Facts facts, const ir::Stmt& s);
+ir::Stmt share_values(const ir::Stmt& s);
+
+// statements -> program
+Program make_program(const LoopTree& tree, const std::vector<Unit>& units, const Options& options);
+void narrow_indices(Function& kernel, int bits);
+
+/// Used by infer_bounds: restrict what is produced at each iteration of a serial loop between the store and the
+/// compute site to what earlier iterations have not produced, and fold the storage where that bounds it.
+/// `box` is what the consumers need at the compute site; on return what is to be produced.
+void slide_window(LoopTree& tree, FuncId func, Box& box, Storage& storage);
+
+}  // namespace calotype::lower

@@ -1,0 +1,78 @@
+// Placement: the loop tree's shape, from where each Func is computed and stored.
+//
+// Requires: inlined definitions. Leaves: a tree with every loop, body, production and realisation at its place;
+// loops have no extents yet. Consumers are placed before their producers, so the loop that a producer is computed
+// at exists; a later production goes in front of everything already at its site.
+
+#include "lower/passes.h"
+
+namespace calotype::lower {
+namespace {
+
+Node loop_nest(const LoopTree& tree, StageRef stage) {
+  Node node{.kind = NodeKind::Body, .stage = stage};
+  for (LoopId loop : tree.schedule_of(stage).loops) {
+    Node outer{.kind = NodeKind::Loop, .stage = stage, .loop = loop};
+    outer.children.push_back(std::move(node));
+    node = std::move(outer);
+  }
+  return node;
+}
+
+Node production(const LoopTree& tree, FuncId func) {
+  Node produce{.kind = NodeKind::Produce, .func = func};
+  int stages = static_cast<int>(tree.func(func).stages.size());
+  for (int s = 0; s < stages; ++s) produce.children.push_back(loop_nest(tree, {func, s}));
+  return produce;
+}
+
+Node* find_loop(Node& node, LoopId loop) {
+  if (node.kind == NodeKind::Loop && node.loop == loop) return &node;
+  for (Node& child : node.children)
+    if (Node* found = find_loop(child, loop)) return found;
+  return nullptr;
+}
+
+Node& site(LoopTree& tree, const schedule::Place& place, FuncId func) {
+  if (place.kind != schedule::Place::Kind::At) return tree.root;
+  if (Node* node = find_loop(tree.root, place.loop)) return *node;
+  throw Error({.kind = ErrorKind::Internal,
+               .message = "the loop that a Func is computed or stored at is not in the loop tree",
+               .func = tree.func(func).name});
+}
+
+void insert(LoopTree& tree, FuncId func) {
+  const schedule::FuncSchedule& schedule = tree.scheduled.of(func);
+  Node& compute = site(tree, schedule.compute, func);
+  compute.children.insert(compute.children.begin(), production(tree, func));
+  if (tree.scheduled.graph.is_output(func)) return;
+  Node& store = site(tree, schedule.store, func);
+  Node realize{.kind = NodeKind::Realize, .func = func};
+  realize.children = std::move(store.children);
+  store.children.clear();
+  store.children.push_back(std::move(realize));
+}
+
+}  // namespace
+
+LoopTree place(Scheduled scheduled, const Options& options) {
+  LoopTree tree;
+  tree.scheduled = std::move(scheduled);
+  tree.root.kind = NodeKind::Root;
+  tree.unit_strides = options.unit_strides;
+  tree.loops.resize(tree.scheduled.loops.size());
+  for (std::size_t i = 0; i < tree.loops.size(); ++i) {
+    const schedule::Loop& loop = tree.scheduled.loops[i];
+    tree.loops[i].name = loop.name;
+    tree.loops[i].binding = loop.binding;
+    tree.loops[i].axis = loop.axis;
+    tree.loops[i].reduction = loop.reduction;
+    tree.loops[i].origin = loop.origin;
+  }
+  const std::vector<FuncId>& order = tree.scheduled.order;
+  for (auto it = order.rbegin(); it != order.rend(); ++it)
+    if (!tree.inlined(*it)) insert(tree, *it);
+  return tree;
+}
+
+}  // namespace calotype::lower

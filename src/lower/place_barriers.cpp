@@ -1,0 +1,140 @@
+// Sync: the only pass that places barriers.
+//
+// Requires: memory. Leaves: Sync nodes between nests of a block where one thread may touch what another one does:
+// a read after a write, a write after a read, a write after a write of the same shared storage with no barrier
+// between, around loops' back edges too. What a barrier orders comes from the access tables of instruction records. Accesses of a stage to its own element are its thread's alone and need none.
+// Nothing to do on the host.
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "lower/passes.h"
+
+namespace calotype::lower {
+namespace {
+
+/// Shared storage touched since the last barrier.
+struct Pending {
+  std::set<FuncId> written, read;
+  bool operator==(const Pending&) const = default;
+  void merge(const Pending& other) {
+    written.insert(other.written.begin(), other.written.end());
+    read.insert(other.read.begin(), other.read.end());
+  }
+};
+
+class Barriers {
+ public:
+  explicit Barriers(LoopTree& tree) : tree_(tree) {}
+
+  void run() { visit_root(tree_.root); }
+
+ private:
+  void visit_root(Node& node) {
+    for (Node& child : node.children) {
+      if (node.kind != NodeKind::Produce) {
+        visit_root(child);
+        continue;
+      }
+      Pending none;
+      sequence(child, none);
+    }
+  }
+
+  bool is_shared(FuncId func) const {
+    auto it = tree_.storage.find(func);
+    return it != tree_.storage.end() && it->second.buffer->space == ir::MemorySpace::Shared;
+  }
+
+  bool is_thread_loop(const Node& node) const {
+    return node.kind == NodeKind::Loop && tree_.loop(node.loop).binding == ir::Binding::GpuThread;
+  }
+
+  /// One nest run by the threads with nothing of the block's order inside: a thread loop, or a body with its loops.
+  bool is_leaf(const Node& node) const {
+    if (node.kind == NodeKind::Body || is_thread_loop(node)) return true;
+    if (node.kind != NodeKind::Loop) return false;
+    return node.children.size() == 1 && is_leaf(node.children[0]);
+  }
+
+  Pending accesses(const Node& leaf) const {
+    Pending result;
+    visit(leaf, [&](const Node& node, const std::vector<const Node*>&) {
+      if (node.kind != NodeKind::Body) return;
+      require_ordered(*node.instruction, node.stage);
+      if (is_shared(node.stage.func)) result.written.insert(node.stage.func);
+      for (const Expr& call : calls_in(tree_.def(node.stage))) {
+        const ir::Callee& callee = *ir::callee_of(call);
+        if (callee.kind != ir::CalleeKind::Func) continue;
+        const FuncId read{callee.index};
+        if (is_shared(read) && read != node.stage.func) result.read.insert(read);
+      }
+    });
+    return result;
+  }
+
+  // A barrier orders instructions that complete in program order and nothing else.
+  void require_ordered(const instr::Instruction& instruction, StageRef stage) const {
+    if (instr::ordered_by_barrier(instruction, instruction)) return;
+    throw Error({.kind = ErrorKind::Internal,
+                 .message = "a block barrier does not order instruction '" + instruction.name + "'",
+                 .func = tree_.func(stage.func).name});
+  }
+
+  std::string conflict(const Pending& pending, const Pending& next) const {
+    for (FuncId f : next.read)
+      if (pending.written.count(f)) return fmt::format("{} is complete before it is read", tree_.func(f).name);
+    for (FuncId f : next.written) {
+      if (pending.read.count(f)) return fmt::format("{} has been read before it is written again", tree_.func(f).name);
+      if (pending.written.count(f)) return fmt::format("{} is complete before it is updated", tree_.func(f).name);
+    }
+    return "";
+  }
+
+  /// Walk a node in order, placing barriers in front of leaves that conflict; `pending` is updated.
+  void sequence(Node& node, Pending& pending) {
+    if (is_leaf(node)) {
+      pending.merge(accesses(node));
+      return;
+    }
+    const bool repeats = node.kind == NodeKind::Loop && tree_.loop(node.loop).binding != ir::Binding::GpuBlock;
+    const Pending before = pending;
+    children(node, pending);
+    if (!repeats) return;
+    // The next iteration starts with what this one left; a barrier it needs serves the first one too.
+    Pending again = pending;
+    children(node, again);
+    pending = again;
+    pending.merge(before);  // the loop may run no iteration
+  }
+
+  void children(Node& node, Pending& pending) {
+    for (std::size_t i = 0; i < node.children.size(); ++i) {
+      Node& child = node.children[i];
+      if (child.kind == NodeKind::Sync) {
+        pending = {};
+        continue;
+      }
+      if (is_leaf(child)) {
+        const std::string reason = conflict(pending, accesses(child));
+        if (!reason.empty()) {
+          node.children.insert(node.children.begin() + i, Node{.kind = NodeKind::Sync, .reason = reason});
+          pending = {};
+          continue;
+        }
+      }
+      sequence(child, pending);
+    }
+  }
+
+  LoopTree& tree_;
+};
+
+}  // namespace
+
+void place_barriers(LoopTree& tree) {
+  if (tree.scheduled.target.is_gpu()) Barriers(tree).run();
+}
+
+}  // namespace calotype::lower

@@ -1,0 +1,234 @@
+// Tiles: inside a GPU block, which thread holds and computes what.
+//
+// Requires: resolved loops. Leaves: LoopTree::kernels with the threads of each block; every nest inside a block bound
+// to threads, or run by one thread, or replicated in each (registers); a Layout for Register storage of a whole block.
+// A stage that the schedule leaves unbound and stores in shared memory is dealt out here: its pure loops become one
+// loop over all threads. Stands after bounds, which gives the shapes, and before memory, which lays them out.
+// Nothing to do on the host.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lower/passes.h"
+
+namespace calotype::lower {
+namespace {
+
+using schedule::Transform;
+
+bool is_bound(const LoopInfo& loop, ir::Binding binding) { return loop.binding == binding; }
+
+class Tiles {
+ public:
+  explicit Tiles(LoopTree& tree) : tree_(tree) {}
+
+  void run() { visit_root(tree_.root); }
+
+ private:
+  // Root nests stand in the productions under the root's realisations.
+  void visit_root(Node& node) {
+    for (Node& child : node.children) {
+      if (node.kind == NodeKind::Produce)
+        kernel(node.func, child);
+      else
+        visit_root(child);
+    }
+  }
+
+  void kernel(FuncId func, Node& nest) {
+    const StageRef stage = nest.kind == NodeKind::Body || nest.kind == NodeKind::Loop ? nest.stage : StageRef{func, 0};
+    KernelInfo info;
+    measure_threads(nest, info, func);
+    kernel_ = &info;
+    deal_out(nest, false);
+    find_layouts(nest);
+    const std::int64_t total = info.threads[0] * info.threads[1] * info.threads[2];
+    if (total > 1024)
+      refuse(stage, fmt::format("a block of {} threads", total), std::to_string(total), "at most 1024 threads a block");
+    tree_.kernels[stage] = info;
+  }
+
+  [[noreturn]] void refuse(StageRef stage, std::string message, std::string value, std::string legal) {
+    throw Error({.kind = ErrorKind::Schedule,
+                 .message = std::move(message),
+                 .func = tree_.func(stage.func).name,
+                 .stage = lang::stage_name(tree_.func(stage.func), stage.stage),
+                 .value = std::move(value),
+                 .legal = std::move(legal)});
+  }
+
+  std::int64_t constant_extent(const LoopInfo& loop) {
+    std::optional<std::int64_t> bound = ir::constant_upper_bound(loop.extent, tree_.facts);
+    if (bound) return std::max<std::int64_t>(*bound, 1);
+    refuse(loop.owner, fmt::format("the extent of thread loop '{}' has no constant bound", loop.name),
+           ir::to_string(loop.extent), "split it by a constant first, or bound its dimension");
+  }
+
+  void measure_threads(const Node& nest, KernelInfo& info, FuncId) {
+    visit(nest, [&](const Node& node, const std::vector<const Node*>&) {
+      if (node.kind != NodeKind::Loop) return;
+      const LoopInfo& loop = tree_.loop(node.loop);
+      if (is_bound(loop, ir::Binding::GpuThread))
+        info.threads[loop.axis] = std::max(info.threads[loop.axis], constant_extent(loop));
+    });
+  }
+
+  // ---- Unbound nests ---------------------------------------------------------------------------------------
+
+  static bool is_chain(const Node& node) {
+    if (node.kind == NodeKind::Body) return true;
+    return node.kind == NodeKind::Loop && node.children.size() == 1 && is_chain(node.children[0]);
+  }
+
+  bool has_threads(const Node& node) {
+    bool found = false;
+    visit(node, [&](const Node& n, const std::vector<const Node*>&) {
+      found |= n.kind == NodeKind::Loop && is_bound(tree_.loop(n.loop), ir::Binding::GpuThread);
+    });
+    return found;
+  }
+
+  void deal_out(Node& node, bool inside_threads) {
+    if (node.kind == NodeKind::Loop) inside_threads |= is_bound(tree_.loop(node.loop), ir::Binding::GpuThread);
+    if (inside_threads) return;
+    const bool block_loop = node.kind == NodeKind::Loop && is_bound(tree_.loop(node.loop), ir::Binding::GpuBlock);
+    if (node.kind == NodeKind::Loop && !block_loop && is_chain(node) && !has_threads(node)) {
+      if (shared_by_block(node.stage.func)) deal_out_chain(node);
+      return;
+    }
+    for (Node& child : node.children) deal_out(child, inside_threads);
+  }
+
+  /// Written once for the block, not by every thread for itself.
+  bool shared_by_block(FuncId func) {
+    const Memory memory = tree_.scheduled.of(func).memory;
+    return memory != Memory::Register && memory != Memory::Local;
+  }
+
+  /// Turn the pure serial loops of a chain into one loop over the block's threads.
+  void deal_out_chain(Node& chain) {
+    std::vector<LoopId> pure, kept;  // outermost first
+    for (Node* n = &chain; n->kind == NodeKind::Loop; n = &n->children[0]) {
+      const LoopInfo& loop = tree_.loop(n->loop);
+      const bool dealt = !loop.reduction && loop.binding == ir::Binding::Serial &&
+                         ir::constant_upper_bound(loop.extent, tree_.facts).has_value();
+      (dealt ? pure : kept).push_back(n->loop);
+    }
+    if (pure.empty()) return;
+    const StageRef stage = chain.stage;
+    const std::int64_t threads = kernel_->threads[0];
+    LoopId outer = add_loop(stage, tree_.loop(pure.back()).name + ".o", ir::Binding::Serial);
+    LoopId thread = add_loop(stage, tree_.loop(pure.back()).name + ".t", ir::Binding::GpuThread);
+    replace_loops(stage, pure, outer, thread, threads);
+    Node body{.kind = NodeKind::Body, .stage = stage};
+    std::vector<LoopId> order{outer, thread};
+    order.insert(order.end(), kept.begin(), kept.end());
+    for (auto it = order.rbegin(); it != order.rend(); ++it) {
+      Node loop{.kind = NodeKind::Loop, .stage = stage, .loop = *it};
+      loop.children.push_back(std::move(body));
+      body = std::move(loop);
+    }
+    chain = std::move(body);
+  }
+
+  LoopId add_loop(StageRef stage, std::string name, ir::Binding binding) {
+    LoopInfo info;
+    info.var = ir::make_symbol(ir::SymbolKind::Loop, name);
+    info.min = ir::index(0);
+    info.binding = binding;
+    info.owner = stage;
+    info.name = std::move(name);
+    info.origin = "dealt out to the block's threads";
+    tree_.loops.push_back(std::move(info));
+    return LoopId{static_cast<int>(tree_.loops.size()) - 1};
+  }
+
+  // With constant shapes the flat position of an element decodes into loop values by constant divisions.
+  void replace_loops(StageRef stage, const std::vector<LoopId>& pure, LoopId outer, LoopId thread,
+                     std::int64_t threads) {
+    const Expr flat = ir::make_var(tree_.loop(outer).var) * ir::index(threads) + ir::make_var(tree_.loop(thread).var);
+    ir::Substitution values;
+    StageInfo& info = tree_.stages.at(stage);
+    std::int64_t total = 1;
+    for (auto it = pure.rbegin(); it != pure.rend(); ++it) {  // innermost first
+      const LoopInfo& loop = tree_.loop(*it);
+      const std::int64_t extent = *ir::constant_upper_bound(loop.extent, tree_.facts);
+      Expr digit = flat / ir::index(total);
+      if (it + 1 != pure.rend()) digit = digit % ir::index(extent);
+      values.emplace_back(loop.var, loop.min + digit);
+      if (!ir::prove_equal(loop.extent, ir::index(extent), tree_.facts) || it + 1 == pure.rend())
+        info.guards.push_back({digit < loop.extent, Tail::Predicate, "dealt out to the block's threads"});
+      total *= extent;
+    }
+    tree_.loop(outer).extent = ir::index((total + threads - 1) / threads);
+    tree_.loop(thread).extent = ir::index(threads);
+    for (LoopId id : {outer, thread}) {
+      const LoopInfo& loop = tree_.loop(id);
+      tree_.facts.set_range(loop.var, loop.min, ir::simplify(loop.extent - ir::index(1)));
+    }
+    for (Expr& e : info.coordinates)
+      if (e.defined()) e = ir::simplify(ir::substitute(e, values), tree_.facts);
+    for (Guard& g : info.guards) g.condition = ir::simplify(ir::substitute(g.condition, values), tree_.facts);
+    std::erase_if(info.guards, [](const Guard& g) { return ir::is_one(g.condition); });
+  }
+
+  // ---- Registers of a block --------------------------------------------------------------------------------
+
+  void find_layouts(const Node& nest) {
+    visit(nest, [&](const Node& node, const std::vector<const Node*>& chain) {
+      if (node.kind != NodeKind::Realize || tree_.scheduled.of(node.func).memory != Memory::Register) return;
+      for (const Node* n : chain)
+        if (n->kind == NodeKind::Loop && is_bound(tree_.loop(n->loop), ir::Binding::GpuThread)) return;
+      tree_.storage.at(node.func).layout = layout_of(node.func);
+    });
+  }
+
+  /// The layout that stage 0's loops bound by hand give; without thread loops every thread holds everything.
+  layout::Layout layout_of(FuncId func) {
+    const schedule::StageSchedule& sched = tree_.scheduled.of(func).stages[0];
+    std::vector<layout::Digit> digits;
+    std::int64_t registers = 1;
+    for (int d = 0; d < tree_.func(func).rank(); ++d) {
+      std::int64_t stride = 1;
+      for (LoopId id : digits_of(func, sched.dims[d], sched)) {
+        const LoopInfo& loop = tree_.loop(id);
+        layout::Digit digit{.dim = d, .stride = stride, .extent = constant_extent(loop)};
+        if (is_bound(loop, ir::Binding::GpuThread)) {
+          digit.axis = static_cast<layout::Axis>(loop.axis);
+        } else {
+          digit.weight = registers;
+          registers *= digit.extent;
+        }
+        stride *= digit.extent;
+        digits.push_back(digit);
+      }
+    }
+    return layout::Layout(std::move(digits), tree_.func(func).rank());
+  }
+
+  /// Loops that a dimension was split into, fastest first.
+  std::vector<LoopId> digits_of(FuncId func, LoopId loop, const schedule::StageSchedule& sched) {
+    for (const Transform& t : sched.transforms) {
+      if (t.kind == Transform::Kind::Fuse && (t.inner == loop || t.outer == loop))
+        refuse({func, 0}, "registers of a block cannot be dealt out by a fused loop", tree_.loop(t.fused).name,
+               "splits of each dimension, or store_in(Shared)");
+      if (t.kind != Transform::Kind::Split || t.old != loop) continue;
+      std::vector<LoopId> result = digits_of(func, t.inner, sched);
+      for (LoopId id : digits_of(func, t.outer, sched)) result.push_back(id);
+      return result;
+    }
+    return {loop};
+  }
+
+  LoopTree& tree_;
+  KernelInfo* kernel_ = nullptr;
+};
+
+}  // namespace
+
+void resolve_tiles(LoopTree& tree) {
+  if (tree.scheduled.target.is_gpu()) Tiles(tree).run();
+}
+
+}  // namespace calotype::lower

@@ -1,0 +1,101 @@
+// Sharing: values that one statement computes more than once get a name.
+//
+// Requires: expanded statements. Leaves: the same values; printed code that a person can read and whose size is that
+// of the shared expression, not of its tree. Only values used within one statement are named, so memory cannot change
+// between the definition and its uses.
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "lower/passes.h"
+
+namespace calotype::lower {
+namespace {
+
+bool worth_naming(const Expr& e) {
+  if (e->args.empty()) return false;
+  switch (e->op) {
+    case ir::Op::Broadcast:
+    case ir::Op::Ramp:
+    case ir::Op::Cast:
+      return ir::any_of(e, [](const Expr& n) { return ir::is(n, ir::Op::Load) || ir::info(n->op).group == ir::OpGroup::math; });
+    default: return true;
+  }
+}
+
+class Sharer {
+ public:
+  ir::Stmt run(const ir::Stmt& s) {
+    if (s->kind == ir::StmtKind::Store) return share(s);
+    return ir::map_children(
+        s, [](const Expr& e) { return e; }, [&](const ir::Stmt& child) { return run(child); });
+  }
+
+ private:
+  struct Use {
+    Expr expr;
+    int count = 0;
+  };
+
+  ir::Stmt share(const ir::Stmt& s) {
+    uses_.clear();
+    order_.clear();
+    for (const Expr& e : s->exprs)
+      if (e.defined()) count(e);
+    ir::Substitution named;  // pairs of symbol and value, in order of definition
+    std::vector<std::pair<Expr, Expr>> replaced;
+    std::vector<Expr> exprs = s->exprs;
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      const Use& use = *find(order_[i]);
+      if (use.count < 2 || !worth_naming(use.expr)) continue;
+      const Expr value = with_names(use.expr, replaced);
+      const ir::SymbolPtr symbol = ir::make_symbol(ir::SymbolKind::Let, fmt::format("v{}", next_++), use.expr->type);
+      named.emplace_back(symbol, value);
+      replaced.emplace_back(use.expr, ir::make_var(symbol));
+    }
+    if (named.empty()) return s;
+    for (Expr& e : exprs)
+      if (e.defined()) e = with_names(e, replaced);
+    ir::Stmt result = ir::make_stmt(s->kind, std::move(exprs), s->stmts, s->attr);
+    for (auto it = named.rbegin(); it != named.rend(); ++it) result = ir::let_stmt(it->first, it->second, result);
+    return result;
+  }
+
+  Use* find(const Expr& e) {
+    for (Use& u : uses_[e->hash])
+      if (ir::equal(u.expr, e)) return &u;
+    return nullptr;
+  }
+
+  // Operands before users, so that names are defined in order. A node inside one that is counted already is not
+  // counted again: it is computed there only.
+  void count(const Expr& e) {
+    if (Use* known = find(e)) {
+      ++known->count;
+      return;
+    }
+    for (const Expr& a : e->args) count(a);
+    uses_[e->hash].push_back({e, 1});
+    order_.push_back(e);
+  }
+
+  static Expr with_names(const Expr& root, const std::vector<std::pair<Expr, Expr>>& replaced) {
+    std::function<Expr(const Expr&)> go = [&](const Expr& e) -> Expr {
+      for (const auto& [from, to] : replaced)
+        if (from->hash == e->hash && !root.same_as(from) && ir::equal(from, e)) return to;
+      return ir::map_args(e, go);
+    };
+    return go(root);
+  }
+
+  std::unordered_map<std::uint64_t, std::vector<Use>> uses_;
+  std::vector<Expr> order_;
+  int next_ = 0;
+};
+
+}  // namespace
+
+ir::Stmt share_values(const ir::Stmt& s) { return Sharer().run(s); }
+
+}  // namespace calotype::lower

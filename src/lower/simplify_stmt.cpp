@@ -1,0 +1,110 @@
+// Simplification of statements: expressions under what loops and conditions around them say, branches that are
+// decided, loops of one or no iteration, and names for short values put in place.
+//
+// Requires and leaves: statements of any level. Runs between the passes that expand loops, which rely on constant
+// extents and decided branches.
+
+#include "lower/passes.h"
+
+namespace calotype::lower {
+namespace {
+
+bool is_short(const Expr& e) {
+  if (e->args.empty()) return true;
+  if (!e->type.is_scalar()) return false;
+  std::size_t leaves = 0;
+  for (const Expr& a : e->args) {
+    if (!a->args.empty()) return false;
+    ++leaves;
+  }
+  return leaves <= 2 && (ir::is(e, ir::Op::Add) || ir::is(e, ir::Op::Sub));
+}
+
+class StmtSimplifier {
+ public:
+  explicit StmtSimplifier(const ir::Facts& facts) : facts_(facts) {}
+
+  ir::Stmt run(const ir::Stmt& s) {
+    switch (s->kind) {
+      case ir::StmtKind::Block: return run_block(s);
+      case ir::StmtKind::Let: return run_let(s);
+      case ir::StmtKind::For: return run_for(s);
+      case ir::StmtKind::If: return run_if(s);
+      default:
+        return ir::map_children(
+            s, [&](const Expr& e) { return simple(e); }, [&](const ir::Stmt& child) { return or_empty(run(child)); });
+    }
+  }
+
+ private:
+  Expr simple(const Expr& e) { return e.defined() ? ir::simplify(e, facts_) : e; }
+  static ir::Stmt or_empty(ir::Stmt s) { return s ? s : ir::block({}); }
+
+  ir::Stmt run_block(const ir::Stmt& s) {
+    std::vector<ir::Stmt> stmts;
+    for (const ir::Stmt& child : s->stmts)
+      if (ir::Stmt done = run(child)) stmts.push_back(std::move(done));
+    return stmts.empty() ? nullptr : ir::block(std::move(stmts));
+  }
+
+  ir::Stmt run_let(const ir::Stmt& s) {
+    const Expr value = simple(s->exprs[0]);
+    // Extents of allocations refer to their names, which no rewriting of expressions reaches.
+    if (names_storage(s)) return ir::let_stmt(s->symbol(), value, or_empty(run(s->body())));
+    if (is_short(value)) return run(ir::substitute(s->body(), {{s->symbol(), value}}));
+    if (value->type == Int(64)) facts_.set_value(s->symbol(), value);
+    ir::Stmt body = run(s->body());
+    return body ? ir::let_stmt(s->symbol(), value, body) : nullptr;
+  }
+
+  ir::Stmt run_for(const ir::Stmt& s) {
+    const ir::LoopInfo& loop = s->loop();
+    const Expr min = simple(s->exprs[0]), extent = simple(s->exprs[1]);
+    const std::optional<std::int64_t> count = ir::as_int(extent);
+    if (count && *count <= 0) return nullptr;
+    const bool gpu = loop.binding == ir::Binding::GpuBlock || loop.binding == ir::Binding::GpuThread;
+    if (count == 1 && !gpu) return run(ir::substitute(s->body(), {{loop.var, min}}));
+    facts_.set_range(loop.var, min, simple(min + extent - ir::index(1)));
+    ir::Stmt body = run(s->body());
+    return body ? ir::for_loop(loop, min, extent, body) : nullptr;
+  }
+
+  ir::Stmt run_if(const ir::Stmt& s) {
+    const Expr condition = simple(s->exprs[0]);
+    const std::optional<std::int64_t> decided = ir::as_int(condition);
+    if (decided) {
+      if (*decided) return run(s->stmts[0]);
+      return s->stmts.size() > 1 ? run(s->stmts[1]) : nullptr;
+    }
+    facts_.conditions.push_back(condition);
+    ir::Stmt then_case = run(s->stmts[0]);
+    facts_.conditions.back() = simple(!condition);
+    ir::Stmt else_case = s->stmts.size() > 1 ? run(s->stmts[1]) : nullptr;
+    facts_.conditions.pop_back();
+    if (!then_case && !else_case) return nullptr;
+    std::vector<ir::Stmt> cases{or_empty(then_case)};
+    if (else_case) cases.push_back(else_case);
+    return ir::make_stmt(ir::StmtKind::If, {condition}, std::move(cases), s->attr);
+  }
+
+  ir::Facts facts_;
+};
+
+}  // namespace
+
+ir::Stmt simplify_stmt(const ir::Stmt& s, const ir::Facts& facts) {
+  ir::Stmt result = StmtSimplifier(facts).run(s);
+  return result ? result : ir::block({});
+}
+
+ir::Facts with_loops(ir::Facts facts, const ir::Stmt& s) {
+  ir::visit(s, [&](const ir::Stmt& node) {
+    if (node->kind == ir::StmtKind::For)
+      facts.set_range(node->loop().var, node->exprs[0], ir::simplify(node->exprs[0] + node->exprs[1] - ir::index(1)));
+    if (node->kind == ir::StmtKind::Let && node->exprs[0]->type == Int(64) && !names_storage(node))
+      facts.set_value(node->symbol(), node->exprs[0]);
+  });
+  return facts;
+}
+
+}  // namespace calotype::lower

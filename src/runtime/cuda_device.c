@@ -1,0 +1,168 @@
+/* Devices, streams and modules. */
+
+#include "runtime/cuda_device.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/context.h"
+
+#define TRY(call, action)                                                                           \
+  do {                                                                                              \
+    calotype_error_kind failure_ = calotype_cuda_result(context, device->driver, (call), (action)); \
+    if (failure_) return failure_;                                                                  \
+  } while (0)
+
+static calotype_error_kind read_attributes(calotype_context* context, calotype_cuda_device* device) {
+  const calotype_cuda* cuda = device->driver;
+  const struct {
+    int attribute;
+    int* value;
+  } wanted[] = {{CALOTYPE_CU_MAJOR, &device->major},
+                {CALOTYPE_CU_MINOR, &device->minor},
+                {CALOTYPE_CU_MULTIPROCESSORS, &device->multiprocessors},
+                {CALOTYPE_CU_SHARED_OPTIN, &device->shared_bytes},
+                {CALOTYPE_CU_MEMORY_POOLS, &device->has_pool}};
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; ++i) {
+    TRY(cuda->device_attribute(wanted[i].value, wanted[i].attribute, device->device),
+        "reading a device attribute");
+  }
+  size_t bytes = 0;
+  TRY(cuda->device_memory(&bytes, device->device), "reading the device's memory size");
+  TRY(cuda->device_name(device->name, (int)sizeof device->name, device->device), "reading the device's name");
+  device->memory_bytes = (int64_t)bytes;
+  snprintf(device->arch, sizeof device->arch, "sm_%d%d%s", device->major, device->minor,
+           device->major >= 9 ? "a" : "");
+  return CALOTYPE_GOOD;
+}
+
+/* Memory given back to the pool stays there for the next call. */
+static calotype_error_kind keep_pool(calotype_context* context, calotype_cuda_device* device) {
+  calotype_cu_handle pool;
+  uint64_t everything = UINT64_MAX;
+  TRY(device->driver->device_pool(&pool, device->device), "finding the memory pool");
+  TRY(device->driver->pool_set(pool, CALOTYPE_CU_POOL_RELEASE_THRESHOLD, &everything),
+      "setting up the memory pool");
+  return CALOTYPE_GOOD;
+}
+
+calotype_error_kind calotype_cuda_device_open(calotype_context* context, int ordinal,
+                                              calotype_cuda_device* device) {
+  memset(device, 0, sizeof *device);
+  device->driver = calotype_cuda_open(context);
+  if (!device->driver) return context->error.kind;
+  int count = 0;
+  TRY(device->driver->device_count(&count), "counting GPUs");
+  if (ordinal < 0 || ordinal >= count) {
+    char value[16];
+    snprintf(value, sizeof value, "%d", ordinal);
+    return calotype_fail(context, CALOTYPE_NO_TARGET, NULL, value, "there is no GPU %d: this machine has %d",
+                         ordinal, count);
+  }
+  TRY(device->driver->device_get(&device->device, ordinal), "opening the GPU");
+  calotype_error_kind kind = read_attributes(context, device);
+  if (kind) return kind;
+  TRY(device->driver->context_retain(&device->context, device->device), "making the GPU's context");
+  kind = device->has_pool ? keep_pool(context, device) : CALOTYPE_GOOD;
+  if (kind) calotype_cuda_device_close(device);
+  return kind;
+}
+
+void calotype_cuda_device_close(calotype_cuda_device* device) {
+  if (device->driver && device->context) device->driver->context_release(device->device);
+  memset(device, 0, sizeof *device);
+}
+
+calotype_error_kind calotype_cuda_enter(calotype_context* context, const calotype_cuda_device* device) {
+  TRY(device->driver->context_push(device->context), "entering the GPU's context");
+  return CALOTYPE_GOOD;
+}
+
+void calotype_cuda_leave(const calotype_cuda_device* device) {
+  calotype_cu_handle left;
+  device->driver->context_pop(&left);
+}
+
+/* One call of the driver inside the device's context. */
+#define INSIDE(call, action)                                               \
+  do {                                                                     \
+    calotype_error_kind entered_ = calotype_cuda_enter(context, device);   \
+    if (entered_) return entered_;                                         \
+    calotype_cu_result result_ = (call);                                   \
+    calotype_cuda_leave(device);                                           \
+    return calotype_cuda_result(context, device->driver, result_, action); \
+  } while (0)
+
+calotype_error_kind calotype_cuda_stream_create(calotype_context* context, const calotype_cuda_device* device,
+                                                calotype_cu_handle* stream) {
+  INSIDE(device->driver->stream_create(stream, CALOTYPE_CU_STREAM_NON_BLOCKING), "making a stream");
+}
+
+void calotype_cuda_stream_destroy(const calotype_cuda_device* device, calotype_cu_handle stream) {
+  if (stream) device->driver->stream_destroy(stream);
+}
+
+calotype_error_kind calotype_cuda_module_load(calotype_context* context, const calotype_cuda_device* device,
+                                              const void* image, calotype_cu_handle* module) {
+  INSIDE(device->driver->module_load(module, image), "loading the kernels");
+}
+
+void calotype_cuda_module_unload(const calotype_cuda_device* device, calotype_cu_handle module) {
+  if (!module || device->driver->context_push(device->context) != 0) return;
+  device->driver->module_unload(module);
+  calotype_cuda_leave(device);
+}
+
+static calotype_error_kind find_kernel(calotype_context* context, const calotype_cuda_device* device,
+                                       calotype_cu_handle module, const char* name, uint32_t shared_bytes,
+                                       calotype_cu_handle* function) {
+  enum { ALWAYS_ALLOWED = 48 * 1024 };
+  if (shared_bytes > (uint32_t)device->shared_bytes) {
+    char value[16];
+    snprintf(value, sizeof value, "%u", shared_bytes);
+    return calotype_fail(context, CALOTYPE_NO_TARGET, name, value,
+                         "a block needs %u bytes of shared memory, and %s has %d", shared_bytes, device->name,
+                         device->shared_bytes);
+  }
+  TRY(device->driver->module_function(function, module, name), "finding a kernel in its module");
+  if (shared_bytes > ALWAYS_ALLOWED) {
+    TRY(device->driver->function_set(*function, CALOTYPE_CU_FUNC_MAX_DYNAMIC_SHARED, (int)shared_bytes),
+        "asking for shared memory");
+  }
+  return CALOTYPE_GOOD;
+}
+
+calotype_error_kind calotype_cuda_kernel_find(calotype_context* context, const calotype_cuda_device* device,
+                                              calotype_cu_handle module, const char* name,
+                                              uint32_t shared_bytes, calotype_cu_handle* function) {
+  calotype_error_kind kind = calotype_cuda_enter(context, device);
+  if (kind) return kind;
+  kind = find_kernel(context, device, module, name, shared_bytes, function);
+  calotype_cuda_leave(device);
+  return kind;
+}
+
+static calotype_error_kind read_figures(calotype_context* context, const calotype_cuda_device* device,
+                                        calotype_cu_handle function, calotype_cuda_figures* figures) {
+  const calotype_cuda* cuda = device->driver;
+  TRY(cuda->function_attribute(&figures->registers, CALOTYPE_CU_FUNC_REGISTERS, function),
+      "reading registers");
+  TRY(cuda->function_attribute(&figures->local_bytes, CALOTYPE_CU_FUNC_LOCAL, function),
+      "reading local memory");
+  TRY(cuda->function_attribute(&figures->static_shared_bytes, CALOTYPE_CU_FUNC_SHARED, function),
+      "reading shared memory");
+  TRY(cuda->function_attribute(&figures->max_threads, CALOTYPE_CU_FUNC_MAX_THREADS, function),
+      "reading threads");
+  return CALOTYPE_GOOD;
+}
+
+calotype_error_kind calotype_cuda_kernel_figures(calotype_context* context,
+                                                 const calotype_cuda_device* device,
+                                                 calotype_cu_handle function,
+                                                 calotype_cuda_figures* figures) {
+  calotype_error_kind kind = calotype_cuda_enter(context, device);
+  if (kind) return kind;
+  kind = read_figures(context, device, function, figures);
+  calotype_cuda_leave(device);
+  return kind;
+}

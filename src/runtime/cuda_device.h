@@ -1,0 +1,74 @@
+#pragma once
+/* A GPU: what it is, its memory and streams, modules of kernels, and how it serves a plan. */
+
+#include "runtime/cuda_driver.h"
+#include "runtime/plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct calotype_cuda_device {
+  const calotype_cuda* driver;
+  calotype_cu_device device;
+  calotype_cu_handle context; /* the primary one */
+  char name[128];
+  char arch[16]; /* "sm_90a": with the features of that very architecture where it has such */
+  int major, minor;
+  int multiprocessors;
+  int shared_bytes; /* a block may have, when asked for */
+  int64_t memory_bytes;
+  int has_pool; /* stream-ordered allocation */
+} calotype_cuda_device;
+
+/* Open GPU number `ordinal`; fails with the missing piece named. */
+calotype_error_kind calotype_cuda_device_open(calotype_context* context, int ordinal,
+                                              calotype_cuda_device* device);
+void calotype_cuda_device_close(calotype_cuda_device* device);
+
+/* Calls of the driver between these see the device. */
+calotype_error_kind calotype_cuda_enter(calotype_context* context, const calotype_cuda_device* device);
+void calotype_cuda_leave(const calotype_cuda_device* device);
+
+calotype_error_kind calotype_cuda_stream_create(calotype_context* context, const calotype_cuda_device* device,
+                                                calotype_cu_handle* stream);
+void calotype_cuda_stream_destroy(const calotype_cuda_device* device, calotype_cu_handle stream);
+
+/* A kernel of a module as a launch needs it. Parameters: `buffer_count` pointers, then `scalar_count`
+ * scalars. */
+typedef struct calotype_cuda_kernel {
+  calotype_cu_handle function;
+  uint32_t buffer_count, scalar_count;
+  uint32_t shared_bytes; /* dynamic */
+} calotype_cuda_kernel;
+
+typedef struct calotype_cuda_figures {
+  int registers, local_bytes, static_shared_bytes, max_threads;
+} calotype_cuda_figures;
+
+/* `image` is a cubin, or PTX ending in a zero. */
+calotype_error_kind calotype_cuda_module_load(calotype_context* context, const calotype_cuda_device* device,
+                                              const void* image, calotype_cu_handle* module);
+void calotype_cuda_module_unload(const calotype_cuda_device* device, calotype_cu_handle module);
+/* Find the kernel; with more than the default 48 KB of dynamic shared memory, ask for it. */
+calotype_error_kind calotype_cuda_kernel_find(calotype_context* context, const calotype_cuda_device* device,
+                                              calotype_cu_handle module, const char* name,
+                                              uint32_t shared_bytes, calotype_cu_handle* function);
+calotype_error_kind calotype_cuda_kernel_figures(calotype_context* context,
+                                                 const calotype_cuda_device* device,
+                                                 calotype_cu_handle function, calotype_cuda_figures* figures);
+
+/* A device's service to calls of one plan on one stream: the state of a calotype_device. */
+typedef struct calotype_cuda_session {
+  const calotype_cuda_device* device;
+  calotype_cu_handle stream;
+  const calotype_cuda_kernel* kernels; /* by function of the plan */
+} calotype_cuda_session;
+
+/* The interface of a plan's device. The session, and the context's entry into the device, must outlive its
+ * use. */
+calotype_device calotype_cuda_serve(calotype_cuda_session* session);
+
+#ifdef __cplusplus
+}
+#endif

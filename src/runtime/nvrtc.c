@@ -1,0 +1,198 @@
+/* Finds libnvrtc and compiles with it. */
+
+#include "runtime/nvrtc.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/context.h"
+
+typedef int result; /* nvrtcResult: 0 good, 6 the source does not compile */
+typedef void* program;
+enum { COMPILATION_FAILED = 6 };
+
+#define NVRTC_FUNCTIONS(FUNCTION)                                                                        \
+  FUNCTION(version, nvrtcVersion, result, (int* major, int* minor))                                      \
+  FUNCTION(error_string, nvrtcGetErrorString, const char*, (result code))                                \
+  FUNCTION(create, nvrtcCreateProgram, result,                                                           \
+           (program * made, const char* source, const char* name, int headers, const char* const* texts, \
+            const char* const* names))                                                                   \
+  FUNCTION(destroy, nvrtcDestroyProgram, result, (program * made))                                       \
+  FUNCTION(compile, nvrtcCompileProgram, result, (program made, int count, const char* const* options))  \
+  FUNCTION(ptx_size, nvrtcGetPTXSize, result, (program made, size_t* size))                              \
+  FUNCTION(ptx, nvrtcGetPTX, result, (program made, char* text))                                         \
+  FUNCTION(cubin_size, nvrtcGetCUBINSize, result, (program made, size_t* size))                          \
+  FUNCTION(cubin, nvrtcGetCUBIN, result, (program made, char* code))                                     \
+  FUNCTION(log_size, nvrtcGetProgramLogSize, result, (program made, size_t* size))                       \
+  FUNCTION(log, nvrtcGetProgramLog, result, (program made, char* text))
+
+static struct {
+#define MEMBER(name, symbol, returns, parameters) returns(*name) parameters;
+  NVRTC_FUNCTIONS(MEMBER)
+#undef MEMBER
+} nvrtc;
+
+static int version; /* 0: not there, and `missing` says why */
+static char missing[512];
+static char path[512];
+static pthread_once_t opened = PTHREAD_ONCE_INIT;
+
+/* Open the library and find its functions. A library that lacks one is passed over. */
+static int try_file(const char* file) {
+  void* library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+  if (!library) return 0;
+#define RESOLVE(name, symbol, returns, parameters)                          \
+  {                                                                         \
+    void* address = dlsym(library, #symbol);                                \
+    if (!address) {                                                         \
+      snprintf(missing, sizeof missing, "%.300s has no %s", file, #symbol); \
+      dlclose(library);                                                     \
+      return 0;                                                             \
+    }                                                                       \
+    memcpy(&nvrtc.name, &address, sizeof address);                          \
+  }
+  NVRTC_FUNCTIONS(RESOLVE)
+#undef RESOLVE
+  int major = 0, minor = 0;
+  if (nvrtc.version(&major, &minor) != 0) return 0;
+  version = major * 1000 + minor * 10;
+  snprintf(path, sizeof path, "%s", file);
+  return 1;
+}
+
+/* The newest match of a pattern that opens: matches sort by name. */
+static int try_pattern(const char* pattern) {
+  glob_t found;
+  int good = 0;
+  if (glob(pattern, 0, NULL, &found) == 0) {
+    for (size_t i = found.gl_pathc; i-- > 0 && !good;) {
+      if (!strstr(found.gl_pathv[i], "builtins") && !strstr(found.gl_pathv[i], ".alt."))
+        good = try_file(found.gl_pathv[i]);
+    }
+  }
+  globfree(&found);
+  return good;
+}
+
+static int try_folder(const char* folder, const char* below) {
+  char pattern[512];
+  if (!folder || !*folder) return 0;
+  snprintf(pattern, sizeof pattern, "%s/%slibnvrtc.so*", folder, below);
+  return try_pattern(pattern);
+}
+
+static int try_toolkit(void) {
+  return try_folder(getenv("CUDA_HOME"), "lib64/") || try_folder(getenv("CUDA_PATH"), "lib64/") ||
+         try_folder("/usr/local/cuda", "lib64/");
+}
+
+static int try_loader(void) {
+  return try_file("libnvrtc.so.13") || try_file("libnvrtc.so.12") || try_file("libnvrtc.so");
+}
+
+/* Wheels of 13 put it into nvidia/cu13/lib, those before into nvidia/cuda_nvrtc/lib. */
+static int try_wheel(const char* root, const char* below) {
+  char folder[400];
+  if (!root || !*root) return 0;
+  snprintf(folder, sizeof folder, "%s/%snvidia", root, below);
+  return try_folder(folder, "cu1*/lib/") || try_folder(folder, "cuda_nvrtc/lib/");
+}
+
+static int try_wheels(void) {
+  return try_wheel(getenv("CALOTYPE_SITE_PACKAGES"), "") ||
+         try_wheel(getenv("VIRTUAL_ENV"), "lib/python3*/site-packages/");
+}
+
+static void open_library(void) {
+  const char* named = getenv("CALOTYPE_NVRTC");
+  if (named && *named) {
+    if (!try_folder(named, "") && !try_file(named) && !missing[0]) {
+      snprintf(missing, sizeof missing, "CALOTYPE_NVRTC names '%.300s', where no libnvrtc can be opened",
+               named);
+    }
+    return;
+  }
+  if (try_toolkit() || try_loader() || try_wheels() || missing[0]) return;
+  snprintf(missing, sizeof missing,
+           "libnvrtc.so not found: install the CUDA toolkit or the nvidia-cuda-nvrtc wheel, or set "
+           "CALOTYPE_NVRTC");
+}
+
+int calotype_nvrtc_version(calotype_context* context) {
+  pthread_once(&opened, open_library);
+  if (!version) calotype_fail(context, CALOTYPE_NO_TARGET, NULL, NULL, "%s", missing);
+  return version;
+}
+
+const char* calotype_nvrtc_path(void) { return path; }
+
+/* One text of a program through its pair of functions; null without memory or text. */
+static char* fetch(program made, result (*size_of)(program, size_t*), result (*get)(program, char*),
+                   size_t* size) {
+  *size = 0;
+  if (size_of(made, size) != 0 || *size == 0) return NULL;
+  char* text = calloc(*size + 1, 1);
+  if (text && get(made, text) == 0) return text;
+  free(text);
+  *size = 0;
+  return NULL;
+}
+
+static calotype_error_kind compile(calotype_context* context, program made, const char* name,
+                                   const char* arch, const char* const* options, int option_count,
+                                   calotype_nvrtc_output* output) {
+  enum { MOST_OPTIONS = 32 };
+  char architecture[64];
+  const char* all[MOST_OPTIONS];
+  size_t size;
+  if (option_count >= MOST_OPTIONS) {
+    return calotype_fail(context, CALOTYPE_INTERNAL, name, NULL, "more than %d options for NVRTC",
+                         MOST_OPTIONS - 1);
+  }
+  snprintf(architecture, sizeof architecture, "--gpu-architecture=%s", arch);
+  all[0] = architecture;
+  for (int i = 0; i < option_count; ++i) all[i + 1] = options[i];
+  result outcome = nvrtc.compile(made, option_count + 1, all);
+  output->log = fetch(made, nvrtc.log_size, nvrtc.log, &size);
+  output->failed = outcome == COMPILATION_FAILED;
+  if (output->failed) return CALOTYPE_GOOD;
+  if (outcome != 0) {
+    return calotype_fail(context, CALOTYPE_NO_TARGET, name, arch, "NVRTC cannot compile for %s: %s%s%s", arch,
+                         nvrtc.error_string(outcome), output->log ? ": " : "",
+                         output->log ? output->log : "");
+  }
+  output->ptx = fetch(made, nvrtc.ptx_size, nvrtc.ptx, &output->ptx_size);
+  output->cubin = fetch(made, nvrtc.cubin_size, nvrtc.cubin, &output->cubin_size);
+  if (!output->ptx || !output->cubin) {
+    return calotype_fail(context, CALOTYPE_OUT_OF_MEMORY, name, NULL, "NVRTC gave no code for %s", arch);
+  }
+  output->ptx_size = strlen(output->ptx);
+  return CALOTYPE_GOOD;
+}
+
+calotype_error_kind calotype_nvrtc_compile(calotype_context* context, const char* source, const char* name,
+                                           const char* arch, const char* const* options, int option_count,
+                                           calotype_nvrtc_output* output) {
+  memset(output, 0, sizeof *output);
+  if (!calotype_nvrtc_version(context)) return context->error.kind;
+  program made = NULL;
+  result outcome = nvrtc.create(&made, source, name, 0, NULL, NULL);
+  if (outcome != 0) {
+    return calotype_fail(context, CALOTYPE_NO_TARGET, name, NULL, "NVRTC does not start: %s",
+                         nvrtc.error_string(outcome));
+  }
+  calotype_error_kind kind = compile(context, made, name, arch, options, option_count, output);
+  nvrtc.destroy(&made);
+  return kind;
+}
+
+void calotype_nvrtc_free(calotype_nvrtc_output* output) {
+  free(output->ptx);
+  free(output->cubin);
+  free(output->log);
+  memset(output, 0, sizeof *output);
+}

@@ -1,0 +1,173 @@
+/* The steps of a plan on a device: mirrors of host buffers, workspace, launches. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/overlap.h"
+#include "runtime/plan_call.h"
+
+static int is_host_buffer(const calotype_argument* argument) {
+  return argument->buffer && argument->buffer->device == 0 && calotype_elements(argument->buffer) > 0;
+}
+
+/* Device memory that holds a host buffer's whole span, so that its strides stay good. */
+static calotype_error_kind make_mirror(const call* c, uint32_t i) {
+  const calotype_device* device = c->code->device;
+  const calotype_buffer* b = c->arguments[i].buffer;
+  int64_t bytes, below;
+  calotype_span(b, &bytes, &below);
+  void* memory = NULL;
+  calotype_error_kind kind = device->allocate(device->state, c->context, bytes, &memory);
+  if (kind) return kind;
+  c->argument_memory[i] = (call_memory){(char*)memory + below, memory};
+  if (c->plan->arguments[i].is_output) return CALOTYPE_GOOD;
+  return device->upload(device->state, c->context, memory, (const char*)b->data - below, bytes);
+}
+
+/* Copy the elements of `b` out of `staged`, an image of its span; what lies between them stays untouched. */
+static void scatter(const calotype_buffer* b, int d, char* to, const char* staged) {
+  const int64_t size = calotype_type_bytes(b->type);
+  if (d < 0) {
+    memcpy(to, staged, (size_t)size);
+    return;
+  }
+  if (d == 0 && b->dims[0].stride == 1) {
+    memcpy(to, staged, (size_t)(b->dims[0].extent * size));
+    return;
+  }
+  for (int64_t i = 0; i < b->dims[d].extent; ++i) {
+    const int64_t offset = i * b->dims[d].stride * size;
+    scatter(b, d - 1, to + offset, staged + offset);
+  }
+}
+
+static calotype_error_kind bring_back(const call* c, uint32_t i) {
+  const calotype_device* device = c->code->device;
+  const calotype_buffer* b = c->arguments[i].buffer;
+  int64_t bytes, below;
+  calotype_span(b, &bytes, &below);
+  const void* mirror = c->argument_memory[i].allocated;
+  if (bytes == calotype_elements(b) * calotype_type_bytes(b->type)) {
+    return device->download(device->state, c->context, (char*)b->data - below, mirror, bytes);
+  }
+  char* staged = calotype_allocate(c->context, (size_t)bytes);
+  if (!staged) {
+    return calotype_fail(c->context, CALOTYPE_OUT_OF_MEMORY, c->plan->arguments[i].name, NULL,
+                         "no memory to copy the output back");
+  }
+  calotype_error_kind kind = device->download(device->state, c->context, staged, mirror, bytes);
+  calotype_error_kind finished = device->finish(device->state, c->context);
+  if (!kind) kind = finished;
+  if (!kind) scatter(b, b->rank - 1, b->data, staged + below);
+  calotype_release(c->context, staged);
+  return kind;
+}
+
+static calotype_error_kind allocate_workspace(const call* c) {
+  const calotype_device* device = c->code->device;
+  for (uint32_t i = 0; i < c->plan->workspace_count; ++i) {
+    const calotype_plan_workspace* w = &c->plan->workspace[i];
+    int64_t bytes;
+    calotype_error_kind kind = call_evaluate(c, w->bytes, w->name, "the size of its storage", &bytes);
+    if (kind) return kind;
+    if (bytes <= 0) continue;
+    void* memory = NULL;
+    kind = device->allocate(device->state, c->context, bytes, &memory);
+    if (kind) return kind;
+    c->workspace[i] = (call_memory){memory, memory};
+  }
+  return CALOTYPE_GOOD;
+}
+
+/* Grid or block extents within what launches take. */
+static calotype_error_kind shape_of(const call* c, const calotype_plan_function* f,
+                                    const calotype_code codes[3], const char* what, const int64_t limits[3],
+                                    uint32_t shape[3]) {
+  for (int axis = 0; axis < 3; ++axis) {
+    int64_t extent;
+    calotype_error_kind kind = call_evaluate(c, codes[axis], f->name, what, &extent);
+    if (kind) return kind;
+    if (extent > limits[axis]) {
+      char value[32];
+      snprintf(value, sizeof value, "%lld", (long long)extent);
+      return calotype_fail(c->context, CALOTYPE_BAD_ARGUMENT, f->name, value,
+                           "%s would have %lld along %c, where at most %lld fit", what, (long long)extent,
+                           "xyz"[axis], (long long)limits[axis]);
+    }
+    shape[axis] = extent < 0 ? 0 : (uint32_t)extent;
+  }
+  return CALOTYPE_GOOD;
+}
+
+static calotype_error_kind launch(const call* c, uint32_t index) {
+  static const int64_t grid_limits[3] = {INT32_MAX, 65535, 65535}, block_limits[3] = {1024, 1024, 64};
+  const calotype_plan_function* f = &c->plan->functions[index];
+  const calotype_device* device = c->code->device;
+  uint32_t grid[3], block[3];
+  calotype_error_kind kind = shape_of(c, f, f->grid, "the grid", grid_limits, grid);
+  if (!kind) kind = shape_of(c, f, f->block, "the block", block_limits, block);
+  if (kind) return kind;
+  if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0 || block[0] == 0 || block[1] == 0 || block[2] == 0) {
+    return CALOTYPE_GOOD; /* no points */
+  }
+  call_gather(c, f);
+  return device->launch(device->state, c->context, index, grid, block, c->scalar_values, c->buffer_values);
+}
+
+static calotype_error_kind run_steps(const call* c) {
+  for (uint32_t i = 0; i < c->plan->step_count; ++i) {
+    if (!c->plan->functions[c->plan->steps[i]].gpu) {
+      return calotype_fail(c->context, CALOTYPE_INTERNAL, c->plan->functions[c->plan->steps[i]].name, NULL,
+                           "a host function among the kernels of a plan");
+    }
+    calotype_error_kind kind = launch(c, c->plan->steps[i]);
+    if (kind) return kind;
+  }
+  return CALOTYPE_GOOD;
+}
+
+static calotype_error_kind place_arguments(const call* c, int* mirrored) {
+  for (uint32_t i = 0; i < c->count; ++i) {
+    if (c->arguments[i].buffer) c->argument_memory[i].pointer = c->arguments[i].buffer->data;
+    if (!is_host_buffer(&c->arguments[i])) continue;
+    *mirrored = 1;
+    calotype_error_kind kind = make_mirror(c, i);
+    if (kind) return kind;
+  }
+  return CALOTYPE_GOOD;
+}
+
+static calotype_error_kind bring_outputs_back(const call* c) {
+  for (uint32_t i = 0; i < c->count; ++i) {
+    if (!c->plan->arguments[i].is_output || !is_host_buffer(&c->arguments[i])) continue;
+    calotype_error_kind kind = bring_back(c, i);
+    if (kind) return kind;
+  }
+  return CALOTYPE_GOOD;
+}
+
+static void release_all(const call* c) {
+  const calotype_device* device = c->code->device;
+  for (uint32_t i = 0; i < c->count; ++i) {
+    if (c->argument_memory[i].allocated) device->release(device->state, c->argument_memory[i].allocated);
+  }
+  for (uint32_t i = 0; i < c->plan->workspace_count; ++i) {
+    if (c->workspace[i].allocated) device->release(device->state, c->workspace[i].allocated);
+  }
+}
+
+calotype_error_kind call_run_device(const call* c) {
+  if (!c->code || !c->code->device) {
+    return calotype_fail(c->context, CALOTYPE_INTERNAL, c->plan->name, NULL,
+                         "the plan's kernels have no device");
+  }
+  const calotype_device* device = c->code->device;
+  int mirrored = 0;
+  calotype_error_kind kind = place_arguments(c, &mirrored);
+  if (!kind) kind = allocate_workspace(c);
+  if (!kind) kind = run_steps(c);
+  if (!kind) kind = bring_outputs_back(c);
+  release_all(c);
+  if (!kind && mirrored) kind = device->finish(device->state, c->context);
+  return kind;
+}

@@ -1,0 +1,33 @@
+// compute_inline: the definition is put in place of each use.
+#include <fmt/format.h>
+
+#include "schedule/places.h"
+
+namespace calotype {
+
+Stage& Stage::compute_inline() { return record("compute_inline", {}); }
+
+namespace schedule {
+
+static void apply(Application& a) {
+  const lang::FuncDef& f = a.func_def();
+  if (f.stages.size() > 1)
+    a.refuse(fmt::format("'{}' has updates, which need memory to work on", f.name), f.name,
+             "compute_root, compute_at");
+  if (a.state.out.graph.is_output(f.id))
+    a.refuse(fmt::format("'{}' is an output, which must be stored", f.name), f.name, "compute_root");
+  claim_compute(a, Place::Kind::Inline);
+}
+
+DirectiveSpec compute_inline_spec() {
+  return {.name = "compute_inline",
+          .addresses = Addresses::Func,
+          .doc = "Computes the Func anew wherever it is used; it has no loops and no storage.",
+          .args = {},
+          .refused = {"the Func has updates", "the Func is an output",
+                      "another directive addresses its loops, its storage or its place"},
+          .apply = apply};
+}
+
+}  // namespace schedule
+}  // namespace calotype

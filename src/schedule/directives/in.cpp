@@ -1,0 +1,175 @@
+// in: a copy of a Func or input between it and some of its consumers.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "schedule/places.h"
+#include "schedule/spelling.h"
+
+namespace calotype {
+
+using schedule::Value;
+
+/// "A.in(acc,C)", or "A.in" for all consumers.
+static std::string copy_name(const std::string& of, const std::vector<std::string>& consumers) {
+  return consumers.empty() ? of + ".in" : fmt::format("{}.in({})", of, fmt::join(consumers, ","));
+}
+
+Stage Schedule::in(const FuncName& of, const std::vector<FuncName>& consumers) {
+  std::vector<std::string> names;
+  Value::List list;
+  for (const FuncName& c : consumers) {
+    names.push_back(c.name);
+    list.emplace_back(c.name);
+  }
+  const std::string as = copy_name(of.name, names);
+  schedule::Directive d{.name = "in", .args = {{"of", of.name}}};
+  if (!list.empty()) d.args.emplace_back("for", std::move(list));
+  d.args.emplace_back("as", as);
+  append(std::move(d));
+  return Stage(this, as);
+}
+
+namespace schedule {
+
+namespace {
+
+/// What is copied.
+struct Source {
+  ir::CalleePtr callee;
+  FuncId func;  ///< invalid: an input
+  std::vector<std::string> coordinates;
+};
+
+Source find_source(const Application& a, const std::string& name) {
+  const lang::Graph& graph = a.state.out.graph;
+  Source s;
+  if (const lang::FuncDef* f = graph.find_func(name)) {
+    s.callee = f->callee;
+    s.func = f->id;
+    for (const ir::SymbolPtr& arg : f->args) s.coordinates.push_back(arg->name);
+    return s;
+  }
+  if (const lang::InputDef* input = graph.find_input(name)) {
+    s.callee = input->callee;
+    for (std::size_t d = 0; d < input->extents.size(); d++) s.coordinates.push_back(fmt::format("d{}", d));
+    return s;
+  }
+  std::vector<std::string> names = graph.func_names();
+  for (const lang::InputDef& input : graph.inputs) names.push_back(input.name);
+  a.refuse(fmt::format("there is no Func or input '{}'", name), name,
+           name_choices(name, names, "Funcs and inputs"));
+}
+
+bool calls(const lang::FuncDef& f, const ir::CalleePtr& callee) {
+  for (const lang::StageDef& s : f.stages)
+    for (const ir::CalleePtr& c : lang::callees(s))
+      if (c == callee) return true;
+  return false;
+}
+
+/// The Funcs whose reads go to the copy.
+std::vector<FuncId> find_consumers(const Application& a, const Source& source) {
+  const lang::Graph& graph = a.state.out.graph;
+  std::vector<FuncId> all, chosen;
+  std::vector<std::string> names;
+  for (const lang::FuncDef& f : graph.funcs)
+    if (f.id != source.func && calls(f, source.callee)) {
+      all.push_back(f.id);
+      names.push_back(f.name);
+    }
+  if (!a.has("for")) {
+    if (all.empty())
+      a.refuse(fmt::format("nothing consumes '{}'", a.name("of")), a.name("of"), "a Func that is read");
+    return all;
+  }
+  for (const std::string& name : a.names("for")) {
+    const auto at = std::find(names.begin(), names.end(), name);
+    if (at == names.end())
+      a.refuse(fmt::format("'{}' does not consume '{}'", name, a.name("of")), name,
+               name_choices(name, names, "consumers of " + a.name("of")));
+    chosen.push_back(all[at - names.begin()]);
+  }
+  return chosen;
+}
+
+void redirect(lang::FuncDef& f, const ir::CalleePtr& from, const ir::CalleePtr& to) {
+  auto change = [&](Expr& e) {
+    if (!e.defined()) return;
+    e = ir::rewrite(e, [&](const Expr& n) {
+      return ir::is(n, ir::Op::Call) && ir::callee_of(n) == from
+                 ? ir::make(ir::Op::Call, n.type(), n->args, to)
+                 : n;
+    });
+  };
+  for (lang::StageDef& s : f.stages) {
+    for (Expr& e : s.lhs) change(e);
+    change(s.value);
+    change(s.predicate);
+    change(s.reduce_term);
+  }
+}
+
+void apply(Application& a) {
+  State& state = a.state;
+  const Source source = find_source(a, a.name("of"));
+  const std::string as = copy_name(a.name("of"), a.has("for") ? a.names("for") : std::vector<std::string>{});
+  if (a.has("as") && a.name("as") != as)
+    a.refuse(fmt::format("the copy cannot be named '{}'", a.name("as")), a.name("as"),
+             fmt::format("'{}'", as));
+  if (state.out.graph.find_func(as))
+    a.refuse(fmt::format("there is a copy '{}' already", as), as,
+             fmt::format("in({}) to make a copy of the copy, or other consumers", as));
+  const std::vector<FuncId> consumers = find_consumers(a, source);
+
+  lang::FuncDef copy;
+  copy.name = as;
+  copy.type = source.callee->type;
+  std::vector<Expr> coordinates;
+  for (const std::string& name : source.coordinates) {
+    copy.args.push_back(ir::make_symbol(ir::SymbolKind::Var, name));
+    coordinates.push_back(ir::make_var(copy.args.back()));
+  }
+  copy.stages.push_back(
+      {.lhs = coordinates, .value = ir::make(ir::Op::Call, copy.type, coordinates, source.callee)});
+  const FuncId id = state.add_func(std::move(copy));
+  state.funcs[id.value].copies_input = !source.func.valid();
+  const ir::CalleePtr to = state.def(id).callee;
+  for (FuncId consumer : consumers) redirect(state.out.graph.funcs[consumer.value], source.callee, to);
+}
+
+std::string in_cpp(const Directive& d) {
+  const Value* consumers = find_arg(d, "for");
+  return fmt::format("s.in(\"{}\"{});", text_of(*find_arg(d, "of")),
+                     consumers ? ", " + cpp_list(*consumers) : "");
+}
+
+}  // namespace
+
+DirectiveSpec in_spec() {
+  return {.name = "in",
+          .addresses = Addresses::Graph,
+          .doc =
+              "Makes a copy of a Func or input, a Func of its own, that the consumers named read instead "
+              "(all of them if "
+              "none is named). It is computed at root unless told otherwise. Its loops have the names of the "
+              "Func's "
+              "coordinates, or d0, d1 and on for an input.",
+          .args = {{.name = "of", .kind = ArgKind::Source, .doc = "what is copied"},
+                   {.name = "for",
+                    .kind = ArgKind::Func,
+                    .doc = "the consumers; all if left out",
+                    .optional = true,
+                    .list = true},
+                   {.name = "as",
+                    .kind = ArgKind::NewFunc,
+                    .doc = "the name of the copy, which is always OF.in(FOR) or OF.in",
+                    .optional = true}},
+          .refused = {"a Func named does not read it", "there is such a copy already"},
+          .apply = apply,
+          .cpp = in_cpp};
+}
+
+}  // namespace schedule
+}  // namespace calotype

@@ -1,0 +1,39 @@
+// The list of all directives, in the order of the reference page: one line each. (An explicit table: static
+// registration in a static library would be dropped by the linker.)
+#include "schedule/directive.h"
+
+#define DIRECTIVES(X) \
+  X(compute_inline)   \
+  X(compute_root)     \
+  X(compute_at)       \
+  X(store_root)       \
+  X(store_at)         \
+  X(store_in)         \
+  X(bound)            \
+  X(split)            \
+  X(fuse)             \
+  X(tile)             \
+  X(reorder)          \
+  X(serial)           \
+  X(unroll)           \
+  X(vectorize)        \
+  X(parallel)         \
+  X(gpu_blocks)       \
+  X(gpu_threads)      \
+  X(in)               \
+  X(rfactor)
+
+namespace calotype::schedule {
+
+#define DECLARE(name) DirectiveSpec name##_spec();
+DIRECTIVES(DECLARE)
+#undef DECLARE
+
+const std::vector<DirectiveSpec>& directives() {
+#define CALL(name) name##_spec(),
+  static const std::vector<DirectiveSpec> all = {DIRECTIVES(CALL)};
+#undef CALL
+  return all;
+}
+
+}  // namespace calotype::schedule

@@ -1,0 +1,201 @@
+// Binding loops to the blocks and threads of a GPU, and the checks of the nest that results.
+#include "schedule/gpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schedule/loops.h"
+#include "schedule/order.h"
+#include "schedule/places.h"
+
+namespace calotype::schedule {
+
+namespace {
+
+bool bound_to(const State& state, LoopId loop, ir::Binding binding) {
+  return state.loop(loop).binding == binding;
+}
+
+std::vector<LoopId> bound_loops(const State& state, FuncId func, int stage, ir::Binding binding) {
+  std::vector<LoopId> found;
+  for (LoopId id : state.loops_of(func, stage).loops)
+    if (bound_to(state, id, binding)) found.push_back(id);
+  return found;
+}
+
+bool any_around(const State& state, const Place& place, ir::Binding binding) {
+  const std::vector<Around> around = loops_around(state, place);
+  return std::any_of(around.begin(), around.end(),
+                     [&](const Around& l) { return bound_to(state, l.loop, binding); });
+}
+
+/// The checks of one stage, in the order in which a reader would want to hear of them.
+class StageCheck {
+ public:
+  StageCheck(State& state, FuncId func, int stage)
+      : state_(state),
+        func_(func),
+        stage_(stage),
+        place_(state.out.of(func).compute),
+        blocks_(bound_loops(state, func, stage, ir::Binding::GpuBlock)),
+        threads_(bound_loops(state, func, stage, ir::Binding::GpuThread)) {}
+
+  void run() {
+    if (place_.kind == Place::Kind::Root && blocks_.empty() && threads_.empty()) without_blocks();
+    if (!blocks_.empty()) blocks();
+    if (!threads_.empty()) threads();
+  }
+
+ private:
+  void refuse(LoopId loop, const std::string& message, const std::string& legal) {
+    state_.refuse(func_, stage_, state_.loop_directives[loop.value], message, state_.loop(loop).name, legal);
+  }
+
+  void without_blocks() {
+    const StageState& own = state_.stage(func_, stage_);
+    if (!own.directed && !own.referred) return;
+    for (LoopId id : state_.loops_of(func_, stage_).loops) {
+      if (state_.loop(id).reduction) continue;
+      state_.refuse(func_, stage_, last_directive(),
+                    fmt::format("{} is a kernel of its own, but none of its loops is bound to blocks",
+                                state_.stage_name(func_, stage_)),
+                    "",
+                    fmt::format("gpu_blocks over its outermost loops; {}", state_.loops_text(func_, stage_)));
+      return;
+    }
+  }
+
+  /// The last directive on a loop of the stage, where the missing gpu_blocks would follow.
+  int last_directive() const {
+    int last = -1;
+    for (LoopId id : state_.loops_of(func_, stage_).loops)
+      last = std::max(last, state_.loop_directives[id.value]);
+    return last;
+  }
+
+  void blocks() {
+    if (place_.kind == Place::Kind::At)
+      return refuse(blocks_[0],
+                    fmt::format("{} is computed inside '{}' of {} and cannot have blocks of its own",
+                                state_.stage_name(func_, stage_), state_.loop(place_.loop).name,
+                                state_.stage_name(place_.func, place_.stage)),
+                    "gpu_threads; or compute_root");
+    LoopId outside;
+    const std::vector<LoopId>& loops = state_.loops_of(func_, stage_).loops;
+    for (auto it = loops.rbegin(); it != loops.rend(); ++it) {
+      const bool block = bound_to(state_, *it, ir::Binding::GpuBlock);
+      if (!block && !outside.valid()) outside = *it;
+      if (block && outside.valid())
+        return refuse(*it,
+                      fmt::format("the loop '{}' lies outside the block loop '{}'", state_.loop(outside).name,
+                                  state_.loop(*it).name),
+                      "block loops outermost: reorder first");
+    }
+  }
+
+  void threads() {
+    if (place_.kind == Place::Kind::At && any_around(state_, place_, ir::Binding::GpuThread))
+      return refuse(threads_[0],
+                    fmt::format("{} is computed inside a thread already", state_.stage_name(func_, stage_)),
+                    "serial, unrolled or vector loops; or compute_at a loop outside the threads");
+    if (blocks_.empty() &&
+        !(place_.kind == Place::Kind::At && any_around(state_, place_, ir::Binding::GpuBlock)))
+      return refuse(threads_[0],
+                    fmt::format("the threads of {} are in no block", state_.stage_name(func_, stage_)),
+                    "gpu_blocks over loops outside it, or compute_at a loop inside a block");
+    std::int64_t product = 1;
+    for (LoopId id : threads_) {
+      const auto extent = constant_extent(state_, func_, stage_, id);
+      if (!extent) continue;
+      product *= std::min(*extent, most_threads + 1);
+      if (state_.loop(id).axis == 2 && *extent > most_threads_z)
+        return refuse(id, fmt::format("{} threads along z", *extent),
+                      fmt::format("at most {} along z", most_threads_z));
+    }
+    if (product > most_threads)
+      refuse(threads_[0], fmt::format("a block of {} threads", product),
+             fmt::format("at most {} threads a block", most_threads));
+  }
+
+  State& state_;
+  FuncId func_;
+  int stage_;
+  const Place& place_;
+  std::vector<LoopId> blocks_, threads_;
+};
+
+/// A Func computed between the block loops, or between the thread loops, of its consumer.
+void check_place(State& state, FuncId func) {
+  const Place& place = state.out.of(func).compute;
+  if (place.kind != Place::Kind::At) return;
+  const int directive = state.funcs[func.value].compute_directive;
+  const bool in_thread = any_around(state, place, ir::Binding::GpuThread);
+  for (LoopId id : state.loops_of(place.func, place.stage).loops) {
+    if (id == place.loop) break;
+    const bool block = bound_to(state, id, ir::Binding::GpuBlock);
+    if (!block && !(in_thread && bound_to(state, id, ir::Binding::GpuThread))) continue;
+    state.refuse(func, -1, directive,
+                 fmt::format("the {} loop '{}' lies inside '{}', and all its iterations run at one time",
+                             block ? "block" : "thread", state.loop(id).name, state.loop(place.loop).name),
+                 state.loop(place.loop).name,
+                 fmt::format("'{}', or a loop inside it{}", state.loop(id).name,
+                             block ? "" : "; or a loop outside every thread loop"));
+    return;
+  }
+}
+
+/// Kinds of memory that need a place inside (or outside) blocks and threads.
+void check_memory(State& state, FuncId func) {
+  const FuncSchedule& f = state.out.of(func);
+  const bool in_block = any_around(state, f.store, ir::Binding::GpuBlock);
+  const bool in_thread = any_around(state, f.store, ir::Binding::GpuThread);
+  const int directive = state.funcs[func.value].memory_directive;
+  const std::string& name = state.def(func).name;
+  const std::string kind = text_of(f.memory);
+  if (!in_block && (f.memory == Memory::Shared || f.memory == Memory::Register || f.memory == Memory::Local))
+    state.refuse(func, -1, directive,
+                 fmt::format("'{}' is stored outside every block, where there is no {} memory", name, kind),
+                 kind, "global, auto; or compute_at a loop inside a block");
+  if (in_thread && f.memory == Memory::Shared)
+    state.refuse(func, -1, directive,
+                 fmt::format("'{}' is stored inside a thread, and shared memory belongs to the block", name),
+                 kind, "register, local, auto; or storage outside the thread loops");
+  if (in_block && f.memory == Memory::Global)
+    state.refuse(func, -1, directive,
+                 fmt::format("'{}' is stored inside a block, and global memory belongs to the grid", name),
+                 kind, "shared, register, local, auto; or storage at root");
+}
+
+}  // namespace
+
+void require_bindable(const Application& a, LoopId loop) {
+  if (!a.state.out.target.is_gpu())
+    a.refuse(fmt::format("the target {} has no GPU blocks and threads", a.state.out.target.str()),
+             a.state.loop(loop).name,
+             "the targets cuda and cuda-interpreter; parallel and vectorize on this one");
+  require_pure(a, loop);
+}
+
+void bind_axes(Application& a, const std::vector<LoopId>& loops, ir::Binding binding) {
+  const bool block = binding == ir::Binding::GpuBlock;
+  int axis = static_cast<int>(bound_loops(a.state, a.func, a.stage, binding).size());
+  for (LoopId loop : loops) {
+    require_bindable(a, loop);
+    if (axis == 3)
+      a.refuse(fmt::format("a fourth {} loop", block ? "block" : "thread"), a.state.loop(loop).name,
+               "three at most: x, y and z; fuse makes one loop of two");
+    bind_loop(a, loop, binding, axis++);
+  }
+}
+
+void check_gpu(State& state) {
+  for (const lang::FuncDef& f : state.out.graph.funcs) {
+    if (state.out.of(f.id).compute.kind == Place::Kind::Inline) continue;
+    for (int i = 0; i < static_cast<int>(f.stages.size()); i++) StageCheck(state, f.id, i).run();
+    check_place(state, f.id);
+    if (state.funcs[f.id.value].memory_directive >= 0) check_memory(state, f.id);
+  }
+}
+
+}  // namespace calotype::schedule

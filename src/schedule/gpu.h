@@ -1,0 +1,20 @@
+#pragma once
+// Binding loops to the blocks and threads of a GPU, and the checks of the nest that results.
+
+#include "schedule/state.h"
+
+namespace calotype::schedule {
+
+inline constexpr std::int64_t most_threads = 1024;
+inline constexpr std::int64_t most_threads_z = 64;
+
+/// Refuses a target without a GPU and reduction loops.
+void require_bindable(const Application& a, LoopId loop);
+/// Binds loops to the next free axes: x, then y, then z.
+void bind_axes(Application& a, const std::vector<LoopId>& loops, ir::Binding binding);
+
+/// After the defaults: how blocks and threads of all stages lie in each other, and how many threads there
+/// are.
+void check_gpu(State& state);
+
+}  // namespace calotype::schedule

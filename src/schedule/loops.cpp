@@ -1,0 +1,220 @@
+// Edits of a stage's loops that several directives share.
+#include "schedule/loops.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schedule/order.h"
+
+namespace calotype::schedule {
+
+namespace {
+
+std::size_t place_of(const std::vector<LoopId>& loops, LoopId loop) {
+  return std::find(loops.begin(), loops.end(), loop) - loops.begin();
+}
+
+void require_new(const Application& a, const std::string& name) {
+  for (LoopId id : a.state.funcs[a.func.value].stages[a.stage].ever)
+    if (a.state.loop(id).name == name)
+      a.refuse(fmt::format("{} has or had a loop '{}' already", a.state.stage_name(a.func, a.stage), name),
+               name, "a name that no loop of the stage has had");
+}
+
+void consume(Application& a, LoopId loop, const std::string& by) {
+  a.state.out.loops[loop.value].replaced_by = fmt::format("{} ({})", by, a.origin());
+}
+
+void require_serial(const Application& a, LoopId loop) {
+  const Loop& l = a.state.loop(loop);
+  if (l.binding != ir::Binding::Serial)
+    a.refuse(fmt::format("the loop '{}' is bound already, by {}", l.name, l.origin), l.name,
+             "loops that are still serial");
+}
+
+void require_tail(const Application& a, LoopId old, Tail tail) {
+  const bool reduction = a.state.loop(old).reduction;
+  if (tail == Tail::ShiftInwards && (reduction || a.stage > 0))
+    a.refuse(fmt::format("shift_inwards computes points twice, which a{} may not",
+                         reduction ? " reduction" : "n update"),
+             "shift_inwards", "guard, predicate");
+  if (tail != Tail::RoundUp) return;
+  if (reduction)
+    a.refuse("round_up runs past the end, which a reduction may not", "round_up", "guard, predicate");
+  if (a.state.out.graph.is_output(a.func))
+    a.refuse("round_up writes past the end, which an output may not", "round_up",
+             "guard, predicate, shift_inwards");
+  if (a.state.funcs[a.func.value].copies_input)
+    a.refuse("round_up reads past the end of the input that is copied", "round_up",
+             "guard, predicate, shift_inwards");
+}
+
+}  // namespace
+
+SplitLoops split_loop(Application& a, LoopId old, const std::string& outer, const std::string& inner,
+                      std::int64_t factor, Tail tail) {
+  require_new(a, outer);
+  require_new(a, inner);
+  require_serial(a, old);
+  require_tail(a, old, tail);
+  const bool reduction = a.state.loop(old).reduction;
+  SplitLoops made;
+  made.outer = a.state.add_loop(a.func, a.stage,
+                                {.name = outer, .reduction = reduction, .origin = a.origin()}, a.index);
+  made.inner = a.state.add_loop(a.func, a.stage,
+                                {.name = inner, .reduction = reduction, .origin = a.origin()}, a.index);
+  StageSchedule& s = a.loops();
+  s.transforms.push_back({.kind = Transform::Kind::Split,
+                          .old = old,
+                          .outer = made.outer,
+                          .inner = made.inner,
+                          .factor = factor,
+                          .tail = tail,
+                          .origin = a.origin()});
+  const std::size_t at = place_of(s.loops, old);
+  s.loops[at] = made.inner;
+  s.loops.insert(s.loops.begin() + at + 1, made.outer);
+  consume(a, old, outer + ", " + inner);
+  return made;
+}
+
+LoopId fuse_loops(Application& a, LoopId inner, LoopId outer, const std::string& name) {
+  require_new(a, name);
+  require_serial(a, inner);
+  require_serial(a, outer);
+  const bool reduction = a.state.loop(inner).reduction;
+  if (reduction != a.state.loop(outer).reduction)
+    a.refuse("a reduction loop cannot be fused with a pure one", a.state.loop(reduction ? inner : outer).name,
+             "two pure loops, or two reduction loops");
+  // First bring the outer one right outside the inner one; that is where a change of order is refused.
+  std::vector<LoopId> order = a.loops().loops;
+  order.erase(order.begin() + place_of(order, outer));
+  order.insert(order.begin() + place_of(order, inner) + 1, outer);
+  reorder_loops(a, order);
+  const LoopId fused = a.state.add_loop(
+      a.func, a.stage, {.name = name, .reduction = reduction, .origin = a.origin()}, a.index);
+  StageSchedule& s = a.loops();
+  s.transforms.push_back(
+      {.kind = Transform::Kind::Fuse, .outer = outer, .inner = inner, .fused = fused, .origin = a.origin()});
+  const std::size_t at = place_of(s.loops, inner);
+  s.loops[at] = fused;
+  s.loops.erase(s.loops.begin() + at + 1);
+  consume(a, inner, name);
+  consume(a, outer, name);
+  return fused;
+}
+
+void reorder_loops(Application& a, const std::vector<LoopId>& order) {
+  const OrderChange change = compare_order(a.state, a.func, a.stage, a.loops().loops, order);
+  if (!change.refusal.empty()) a.refuse(change.refusal, change.value, change.legal);
+  for (LoopId loop : change.reassociated) note_reassociation(a.state, a.func, a.stage, loop);
+  a.loops().loops = order;
+}
+
+void bind_loop(Application& a, LoopId loop, ir::Binding binding, int axis) {
+  require_serial(a, loop);
+  Loop& l = a.state.out.loops[loop.value];
+  l.binding = binding;
+  l.axis = axis;
+  l.origin = l.origin.empty() || l.origin == a.origin() ? a.origin() : l.origin + ", " + a.origin();
+  a.state.loop_directives[loop.value] = a.index;
+}
+
+void require_pure(const Application& a, LoopId loop) {
+  const Loop& l = a.state.loop(loop);
+  if (!l.reduction) return;
+  const bool factors = a.stage_def().reduce_op.has_value();
+  a.refuse(fmt::format("{} over the reduction loop '{}' is a race: its iterations update the same points",
+                       a.spec.name, l.name),
+           l.name,
+           factors ? fmt::format("pure loops; rfactor makes '{}' pure in a Func of its own", l.name)
+                   : "pure loops");
+}
+
+std::vector<int> roots(const State& state, FuncId func, int stage, LoopId loop) {
+  const StageSchedule& s = state.loops_of(func, stage);
+  std::vector<LoopId> open = {loop};
+  for (auto t = s.transforms.rbegin(); t != s.transforms.rend(); ++t) {
+    const bool split = t->kind == Transform::Kind::Split;
+    std::vector<LoopId> next;
+    for (LoopId id : open) {
+      if (split && (id == t->outer || id == t->inner)) {
+        next.push_back(t->old);
+      } else if (!split && id == t->fused) {
+        next.push_back(t->inner);
+        next.push_back(t->outer);
+      } else {
+        next.push_back(id);
+      }
+    }
+    open = std::move(next);
+  }
+  std::vector<int> dims;
+  for (std::size_t d = 0; d < s.dims.size(); d++)
+    if (s.dims[d].valid() && std::find(open.begin(), open.end(), s.dims[d]) != open.end())
+      dims.push_back(static_cast<int>(d));
+  return dims;
+}
+
+namespace {
+
+std::optional<std::int64_t> definition_extent(const State& state, FuncId func, int stage, int dim) {
+  const lang::FuncDef& f = state.def(func);
+  if (dim >= f.rank()) return ir::as_int(f.stages[stage].reduction[dim - f.rank()].extent);
+  for (const BoundPromise& b : state.out.funcs[func.value].bounds)
+    if (b.dim == dim) return b.extent;
+  for (const lang::OutputDef& o : state.out.graph.outputs)
+    if (o.func == func && o.sized) return ir::as_int(o.extents[dim]);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> constant_extent(const State& state, FuncId func, int stage, LoopId loop) {
+  const StageSchedule& s = state.loops_of(func, stage);
+  for (std::size_t d = 0; d < s.dims.size(); d++)
+    if (s.dims[d] == loop) return definition_extent(state, func, stage, static_cast<int>(d));
+  for (const Transform& t : s.transforms) {
+    if (t.kind == Transform::Kind::Split && loop == t.inner) return t.factor;
+    if (t.kind == Transform::Kind::Split && loop == t.outer) {
+      const auto old = constant_extent(state, func, stage, t.old);
+      return old ? std::optional((*old + t.factor - 1) / t.factor) : std::nullopt;
+    }
+    if (t.kind == Transform::Kind::Fuse && loop == t.fused) {
+      const auto inner = constant_extent(state, func, stage, t.inner);
+      const auto outer = constant_extent(state, func, stage, t.outer);
+      return inner && outer ? std::optional(*inner * *outer) : std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+void require_constant_extent(const Application& a, const std::string& loop, std::int64_t most) {
+  for (LoopId id : a.state.loops_of(a.func, a.stage).loops) {
+    if (a.state.loop(id).name != loop) continue;
+    const auto extent = constant_extent(a.state, a.func, a.stage, id);
+    const std::string legal = fmt::format(
+        "{}({}, FACTOR), which splits the loop first; bound; at most {} iterations", a.spec.name, loop, most);
+    // Inside a consumer's loop the region, and so the extent, is what that loop needs: bounds inference
+    // decides.
+    if (!extent && a.state.out.of(a.func).compute.kind == Place::Kind::At) return;
+    if (!extent) a.refuse(fmt::format("the extent of '{}' is not a constant", loop), loop, legal);
+    if (*extent > most)
+      a.refuse(fmt::format("'{}' has {} iterations, too many", loop, *extent), std::to_string(*extent),
+               legal);
+  }
+}
+
+void note_reassociation(State& state, FuncId func, int stage, LoopId loop) {
+  const lang::FuncDef& f = state.def(func);
+  if (!f.type.is_float()) return;
+  std::vector<std::string>& listed = state.out.numerics.reassociates;
+  for (int d : roots(state, func, stage, loop)) {
+    if (d < f.rank()) continue;
+    const std::string entry = f.name + "." + f.stages[stage].reduction[d - f.rank()].name;
+    if (std::find(listed.begin(), listed.end(), entry) == listed.end()) listed.push_back(entry);
+  }
+}
+
+}  // namespace calotype::schedule

@@ -1,0 +1,266 @@
+// Where Funcs are computed and stored: looking up the loops named, and whether they enclose what they must.
+#include "schedule/places.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace calotype::schedule {
+
+namespace {
+
+/// A stage that a text may mean.
+struct Named {
+  FuncId func;
+  int stage = 0;
+};
+
+/// "acc.update(0)" is that update, "acc.pure" stage 0, "acc" any stage of acc.
+std::vector<Named> stages_named(const State& state, const std::string& text) {
+  std::vector<Named> found;
+  for (const lang::FuncDef& f : state.out.graph.funcs) {
+    for (int i = 0; i < static_cast<int>(f.stages.size()); i++) {
+      const bool exact = i > 0 && text == lang::stage_name(f, i);
+      if (exact || text == f.name || (i == 0 && text == f.name + ".pure")) found.push_back({f.id, i});
+    }
+  }
+  return found;
+}
+
+bool inside_refused(const State& state, const std::vector<Named>& stages, const std::string& loop) {
+  return std::any_of(stages.begin(), stages.end(), [&](const Named& n) {
+    const auto& unmade = state.funcs[n.func.value].stages[n.stage].unmade;
+    return std::find(unmade.begin(), unmade.end(), loop) != unmade.end();
+  });
+}
+
+void unknown_stage(State& state, const LoopReference& r) {
+  for (const std::string& name : state.unmade_funcs)
+    if (r.stage.starts_with(name)) return;
+  state.refuse(r.func, -1, r.directive, fmt::format("there is no stage '{}'", r.stage), r.stage,
+               name_choices(r.stage, state.stage_names(), "stages"));
+}
+
+void unknown_loop(State& state, const LoopReference& r, const std::vector<Named>& stages) {
+  for (const Named& n : stages)
+    for (LoopId id : state.stage(n.func, n.stage).ever)
+      if (state.loop(id).name == r.loop)
+        return state.refuse(r.func, -1, r.directive,
+                            fmt::format("the loop '{}' of {} is gone: {} stands in its place", r.loop,
+                                        state.stage_name(n.func, n.stage), state.loop(id).replaced_by),
+                            r.loop, state.loops_text(n.func, n.stage));
+  std::vector<std::string> names;
+  for (const Named& n : stages)
+    for (const std::string& name : state.loop_names(n.func, n.stage))
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  state.refuse(r.func, -1, r.directive, fmt::format("there is no loop '{}' in {}", r.loop, r.stage), r.loop,
+               name_choices(r.loop, names, "loops of " + r.stage));
+}
+
+void resolve(State& state, const LoopReference& r) {
+  const std::vector<Named> stages = stages_named(state, r.stage);
+  if (stages.empty()) return unknown_stage(state, r);
+  if (inside_refused(state, stages, r.loop)) return;
+  std::vector<Place> found;
+  std::vector<std::string> where;
+  for (const Named& n : stages)
+    for (LoopId id : state.loops_of(n.func, n.stage).loops)
+      if (state.loop(id).name == r.loop) {
+        found.push_back({Place::Kind::At, n.func, n.stage, id});
+        where.push_back(n.stage == 0 && stages.size() > 1 ? state.def(n.func).name + ".pure"
+                                                          : state.stage_name(n.func, n.stage));
+      }
+  if (found.empty()) return unknown_loop(state, r, stages);
+  if (found.size() > 1)
+    return state.refuse(r.func, -1, r.directive,
+                        fmt::format("the loop '{}' is found in several stages of {}", r.loop, r.stage),
+                        r.loop, fmt::format("name the stage: {}", fmt::join(where, ", ")));
+  FuncSchedule& f = state.out.funcs[r.func.value];
+  (r.store ? f.store : f.compute) = found[0];
+  state.stage(found[0].func, found[0].stage).referred = true;
+}
+
+bool reads(const lang::StageDef& stage, FuncId func) {
+  for (const ir::CalleePtr& c : lang::callees(stage))
+    if (c->kind == ir::CalleeKind::Func && c->index == func.value) return true;
+  return false;
+}
+
+}  // namespace
+
+void claim_compute(Application& a, Place::Kind kind) {
+  FuncState& f = a.state.funcs[a.func.value];
+  if (f.compute_directive >= 0)
+    a.refuse(fmt::format("'{}' has its place already, by {}", a.func_def().name,
+                         a.state.directive_text(f.compute_directive)),
+             a.func_def().name, "one compute directive a Func");
+  f.compute_directive = a.index;
+  FuncSchedule& s = a.state.out.funcs[a.func.value];
+  s.compute.kind = kind;
+  s.compute_origin = a.origin();
+}
+
+void claim_store(Application& a) {
+  FuncState& f = a.state.funcs[a.func.value];
+  if (f.store_directive >= 0)
+    a.refuse(fmt::format("'{}' has its storage already, by {}", a.func_def().name,
+                         a.state.directive_text(f.store_directive)),
+             a.func_def().name, "one store directive a Func");
+  f.store_directive = a.index;
+}
+
+void refer_to_loop(Application& a, bool store) {
+  a.state.references.push_back({a.func, store, a.name("of"), a.name("loop"), a.index});
+}
+
+void resolve_places(State& state) {
+  for (const LoopReference& r : state.references) resolve(state, r);
+}
+
+std::vector<Reader> readers_of(const State& state, FuncId func) {
+  std::vector<Reader> readers;
+  for (const lang::FuncDef& f : state.out.graph.funcs)
+    for (int i = 0; i < static_cast<int>(f.stages.size()); i++)
+      if (f.id != func && reads(f.stages[i], func)) readers.push_back({f.id, i});
+  return readers;
+}
+
+std::vector<Around> loops_around(const State& state, FuncId func, int stage) {
+  std::vector<Around> around;
+  for (LoopId id : state.loops_of(func, stage).loops) around.push_back({func, stage, id});
+  const std::vector<Around> outside = loops_around(state, state.out.of(func).compute);
+  around.insert(around.end(), outside.begin(), outside.end());
+  return around;
+}
+
+std::vector<Around> loops_around(const State& state, const Place& place) {
+  if (place.kind != Place::Kind::At) return {};
+  std::vector<Around> around = loops_around(state, place.func, place.stage);
+  auto at = std::find_if(around.begin(), around.end(), [&](const Around& l) { return l.loop == place.loop; });
+  return {at, around.end()};
+}
+
+namespace {
+
+/// Whether the body of a stage runs inside the place's loop, through inlined Funcs to their readers.
+/// `outside` gets the first reader that does not.
+bool inside(const State& state, const Reader& reader, const Place& place, Reader& outside) {
+  if (reader.func == place.func && reader.stage == place.stage) return true;
+  const Place& own = state.out.of(reader.func).compute;
+  if (own.kind == Place::Kind::Inline) {
+    for (const Reader& next : readers_of(state, reader.func))
+      if (!inside(state, next, place, outside)) return false;
+    return true;
+  }
+  for (const Around& l : loops_around(state, own))
+    if (l.loop == place.loop) return true;
+  outside = reader;
+  return false;
+}
+
+bool consumes(const State& state, FuncId consumer, FuncId func) {
+  for (const Reader& r : readers_of(state, func))
+    if (r.func == consumer || consumes(state, consumer, r.func)) return true;
+  return false;
+}
+
+/// The place, as refusals name it.
+std::string text_of_place(const State& state, const Place& p) {
+  return fmt::format("'{}' of {}", state.loop(p.loop).name, state.stage_name(p.func, p.stage));
+}
+
+bool check_consumer(State& state, FuncId func, const Place& place, int directive) {
+  if (consumes(state, place.func, func)) return true;
+  std::vector<std::string> names;
+  for (const Reader& r : readers_of(state, func)) names.push_back(state.stage_name(r.func, r.stage));
+  state.refuse(func, -1, directive,
+               fmt::format("'{}' does not consume '{}'", state.def(place.func).name, state.def(func).name),
+               state.def(place.func).name, fmt::format("its consumers: {}", fmt::join(names, ", ")));
+  return false;
+}
+
+bool check_at(State& state, FuncId func, const Place& place, int directive) {
+  if (!check_consumer(state, func, place, directive)) return false;
+  if (state.out.of(place.func).compute.kind == Place::Kind::Inline) {
+    state.refuse(func, -1, directive,
+                 fmt::format("'{}' is inlined, so it has no loop to compute at", state.def(place.func).name),
+                 state.loop(place.loop).name,
+                 fmt::format("a loop of a Func that is not inlined, or compute_root or compute_at on '{}'",
+                             state.def(place.func).name));
+    return false;
+  }
+  Reader outside;
+  for (const Reader& r : readers_of(state, func)) {
+    if (inside(state, r, place, outside)) continue;
+    state.refuse(
+        func, -1, directive,
+        fmt::format("the loop {} does not enclose every consumer of '{}': {} is computed outside it",
+                    text_of_place(state, place), state.def(func).name,
+                    state.stage_name(outside.func, outside.stage)),
+        state.loop(place.loop).name,
+        fmt::format("compute_root, a loop around all its consumers, or a copy for some of them by in"));
+    return false;
+  }
+  return true;
+}
+
+void check_store(State& state, FuncId func, int directive) {
+  FuncSchedule& f = state.out.funcs[func.value];
+  if (f.compute.kind != Place::Kind::At)
+    return state.refuse(func, -1, directive,
+                        fmt::format("'{}' is not computed at a loop, so its storage cannot be at another one",
+                                    state.def(func).name),
+                        "", "compute_at as well");
+  for (const Around& l : loops_around(state, f.compute)) {
+    if (f.store.kind == Place::Kind::At && l.loop == f.store.loop) return;
+    const ir::Binding b = state.loop(l.loop).binding;
+    if (b == ir::Binding::Serial || b == ir::Binding::Unrolled) continue;
+    return state.refuse(
+        func, -1, directive,
+        fmt::format("the {} loop '{}' stands between where '{}' is stored and where it is computed: its "
+                    "iterations would write the same memory at one time",
+                    ir::to_string(b), state.loop(l.loop).name, state.def(func).name),
+        state.loop(l.loop).name, fmt::format("storage inside '{}'", state.loop(l.loop).name));
+  }
+  if (f.store.kind == Place::Kind::Root) return;
+  std::vector<std::string> names;
+  for (const Around& l : loops_around(state, f.compute))
+    names.push_back(fmt::format("{} of {}", state.loop(l.loop).name, state.stage_name(l.func, l.stage)));
+  state.refuse(func, -1, directive,
+               fmt::format("the loop {} is not around the loop where '{}' is computed",
+                           text_of_place(state, f.store), state.def(func).name),
+               state.loop(f.store.loop).name, fmt::format("{}", fmt::join(names, ", ")));
+}
+
+/// What an inlined Func cannot have.
+void check_inline(State& state, FuncId func) {
+  const FuncState& f = state.funcs[func.value];
+  const bool by_default = f.compute_directive < 0;
+  const std::string why = fmt::format(
+      "'{}' is inlined{}, so it has no loops and no storage", state.def(func).name,
+      by_default ? " by default" : fmt::format(" by {}", state.directive_text(f.compute_directive)));
+  const std::string legal = "compute_root or compute_at on it";
+  if (f.first_directive >= 0) state.refuse(func, -1, f.first_directive, why, "", legal);
+}
+
+}  // namespace
+
+void check_places(State& state) {
+  for (const lang::FuncDef& def : state.out.graph.funcs) {
+    FuncSchedule& f = state.out.funcs[def.id.value];
+    const FuncState& own = state.funcs[def.id.value];
+    if (f.compute.kind == Place::Kind::Inline) check_inline(state, def.id);
+    if (f.compute.kind == Place::Kind::At && !check_at(state, def.id, f.compute, own.compute_directive))
+      continue;
+    if (own.store_directive < 0) f.store = f.compute;
+  }
+  if (!state.refusals.empty()) return;
+  for (const lang::FuncDef& def : state.out.graph.funcs) {
+    const FuncState& own = state.funcs[def.id.value];
+    if (own.store_directive >= 0 && state.out.of(def.id).compute.kind != Place::Kind::Inline)
+      check_store(state, def.id, own.store_directive);
+  }
+}
+
+}  // namespace calotype::schedule

@@ -1,0 +1,38 @@
+#pragma once
+// Where Funcs are computed and stored: looking up the loops named, and whether they enclose what they must.
+
+#include "schedule/state.h"
+
+namespace calotype::schedule {
+
+/// Refuses a second compute_* (store_*) directive on the Func that `a` addresses, and notes this one.
+void claim_compute(Application& a, Place::Kind kind);
+void claim_store(Application& a);
+/// Notes that `a` names a loop of another stage, looked up by `resolve_places`.
+void refer_to_loop(Application& a, bool store);
+
+/// Looks up every loop that compute_at and store_at name.
+void resolve_places(State& state);
+/// After the defaults: each Func is computed inside a loop that encloses all its consumers, and stored there
+/// or further out.
+void check_places(State& state);
+
+/// The stages that read a Func, in order.
+struct Reader {
+  FuncId func;
+  int stage = 0;
+};
+std::vector<Reader> readers_of(const State& state, FuncId func);
+
+/// The loops that run around the body of a stage, innermost first: its own, then those around the place where
+/// its Func is computed.
+struct Around {
+  FuncId func;
+  int stage = 0;
+  LoopId loop;
+};
+std::vector<Around> loops_around(const State& state, FuncId func, int stage);
+/// The loops around the place itself: the loop named and all outside it.
+std::vector<Around> loops_around(const State& state, const Place& place);
+
+}  // namespace calotype::schedule

@@ -1,0 +1,65 @@
+// Text of level `schedule`.
+#include <fmt/format.h>
+
+#include "schedule/directive.h"
+#include "schedule/scheduled.h"
+
+namespace calotype::schedule {
+
+namespace {
+
+std::string place_text(const Scheduled& s, const Place& p) {
+  if (p.kind == Place::Kind::Inline) return "inline";
+  if (p.kind == Place::Kind::Root) return "root";
+  return fmt::format("{} of {}", s.loop(p.loop).name, lang::stage_name(s.graph.func(p.func), p.stage));
+}
+
+std::string binding_text(const Loop& loop) {
+  const std::string kind = ir::to_string(loop.binding);
+  const bool gpu = loop.binding == ir::Binding::GpuBlock || loop.binding == ir::Binding::GpuThread;
+  return gpu ? fmt::format("{} {}", kind, "xyz"[loop.axis]) : kind;
+}
+
+std::string transform_text(const Scheduled& s, const Transform& t) {
+  if (t.kind == Transform::Kind::Split)
+    return fmt::format("{} = {}*{} + {}, tail {}", s.loop(t.old).name, s.loop(t.outer).name, t.factor,
+                       s.loop(t.inner).name, text_of(t.tail));
+  return fmt::format("{} = {} over {}", s.loop(t.fused).name, s.loop(t.outer).name, s.loop(t.inner).name);
+}
+
+void print_stage(const Scheduled& s, const lang::FuncDef& f, int stage, std::string& out) {
+  const StageSchedule& loops = s.of(f.id).stages[stage];
+  out += fmt::format("  {}\n", lang::stage_name(f, stage));
+  for (const Transform& t : loops.transforms)
+    out += fmt::format("    {}  [{}]\n", transform_text(s, t), t.origin);
+  std::string indent = "    ";
+  for (auto it = loops.loops.rbegin(); it != loops.loops.rend(); ++it) {
+    const Loop& loop = s.loop(*it);
+    out += fmt::format("{}for {}: {}{}{}\n", indent, loop.name, binding_text(loop),
+                       loop.reduction ? ", reduction" : "",
+                       loop.origin.empty() ? "" : fmt::format("  [{}]", loop.origin));
+    indent += "  ";
+  }
+}
+
+}  // namespace
+
+std::string to_string(const Scheduled& s) {
+  std::string out;
+  for (FuncId id : s.order) {
+    const lang::FuncDef& f = s.graph.func(id);
+    const FuncSchedule& own = s.of(id);
+    out += fmt::format("{}: computed at {}  [{}]\n", f.name, place_text(s, own.compute), own.compute_origin);
+    if (own.compute.kind == Place::Kind::Inline) continue;
+    const bool apart = own.store.kind != own.compute.kind || own.store.loop != own.compute.loop;
+    if (apart) out += fmt::format("  stored at {}\n", place_text(s, own.store));
+    if (own.memory != Memory::Auto) out += fmt::format("  stored in {}\n", text_of(own.memory));
+    for (const BoundPromise& b : own.bounds)
+      out += fmt::format("  {} in [{}, {})  [{}]\n", f.args[b.dim]->name, b.min, b.min + b.extent, b.origin);
+    for (int i = 0; i < static_cast<int>(f.stages.size()); i++) print_stage(s, f, i, out);
+  }
+  for (const std::string& loop : s.numerics.reassociates) out += fmt::format("reassociates {}\n", loop);
+  return out;
+}
+
+}  // namespace calotype::schedule

@@ -1,0 +1,70 @@
+// Arithmetic and memory instructions of a warp: operands gathered, components handed to the memory one by
+// one.
+
+#include <array>
+
+#include "sim/machine.h"
+
+namespace calotype::sim {
+
+void run_compute(Machine& m, Warp& warp, const Instruction& i) {
+  i.compute(m.code.operations[i.site], warp.write(i.result), warp.read(i.a), warp.read(i.b), warp.read(i.c),
+            i.result.cells());
+}
+
+namespace {
+
+/// Lane by lane what may be uniform.
+class Indices {
+ public:
+  Indices(const Warp& warp, Register index, int component) {
+    const Cell* cells = warp.read(index.component(component));
+    for (int lane = 0; lane < kWarp; ++lane) values_[lane] = cells[index.uniform ? 0 : lane].i;
+  }
+  const std::int64_t* data() const { return values_.data(); }
+
+ private:
+  std::array<std::int64_t, kWarp> values_;
+};
+
+LaneMask taking_part(const Machine& m, const Warp& warp, const Instruction& i, int component) {
+  if (!m.code.accesses[i.site].predicated) return warp.mask;
+  return warp.mask & true_lanes(warp, i.b.component(component));
+}
+
+Space& space_of(Machine& m, const Instruction& i) { return *m.spaces[m.code.accesses[i.site].buffer]; }
+
+}  // namespace
+
+void run_load(Machine& m, Warp& warp, const Instruction& i) {
+  Space& space = space_of(m, i);
+  const bool predicated = m.code.accesses[i.site].predicated;
+  for (int k = 0; k < i.result.components; ++k) {
+    const Indices index(warp, i.a, k);
+    const LaneMask lanes = taking_part(m, warp, i, k);
+    Cell* cells = warp.write(i.result.component(k));
+    if (predicated)
+      for (int lane = 0; lane < kWarp; ++lane) cells[lane].i = 0;  // also the float 0
+    space.load({m, warp, i, lanes, index.data(), i.a.uniform, cells});
+    m.report.loads += std::popcount(lanes);
+  }
+}
+
+void run_store(Machine& m, Warp& warp, const Instruction& i) {
+  Space& space = space_of(m, i);
+  for (int k = 0; k < i.c.components; ++k) {
+    const Indices index(warp, i.a, k);
+    const LaneMask lanes = taking_part(m, warp, i, k);
+    std::array<Cell, kWarp> cells;
+    const Cell* value = warp.read(i.c.component(k));
+    for (int lane = 0; lane < kWarp; ++lane) cells[lane] = value[i.c.uniform ? 0 : lane];
+    space.store({m, warp, i, lanes, index.data(), i.a.uniform, cells.data()});
+    m.report.stores += std::popcount(lanes);
+  }
+}
+
+void run_allocate(Machine& m, Warp& warp, const Instruction& i) {
+  m.spaces[i.site]->allocate(warp, warp.mask);
+}
+
+}  // namespace calotype::sim

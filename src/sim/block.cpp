@@ -1,0 +1,145 @@
+// Order of execution: blocks one after the other in random order; the warps of a block in turns of random
+// length, so that what nothing orders happens in many orders.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "sim/machine.h"
+
+namespace calotype::sim {
+namespace {
+
+constexpr int kLongestTurn = 10;  ///< log2 of the instructions of a turn
+
+/// The numbers 0 to n - 1 from a random one on with a random step that has no common divisor with n.
+class Shuffled {
+ public:
+  Shuffled(std::int64_t n, Random& random) : n_(n), at_(random.below(n)), step_(1 + random.below(n)) {
+    while (std::gcd(step_, n_) != 1) step_ = step_ % n_ + 1;
+  }
+  std::int64_t next() {
+    const std::int64_t current = at_;
+    at_ = at_ >= n_ - step_ ? at_ - (n_ - step_) : at_ + step_;
+    return current;
+  }
+
+ private:
+  std::int64_t n_, at_, step_;
+};
+
+}  // namespace
+
+void Machine::run() {
+  const std::int64_t blocks = launch.grid[0] * launch.grid[1] * launch.grid[2];
+  if (blocks == 0) return;
+  make_spaces();
+  make_warps();
+  Shuffled order(blocks, random_);
+  for (std::int64_t done = 0; done < blocks && !stopped; ++done) {
+    const std::int64_t linear = order.next();
+    block = {linear % launch.grid[0], linear / launch.grid[0] % launch.grid[1],
+             linear / launch.grid[0] / launch.grid[1]};
+    run_block();
+    ++report.blocks;
+  }
+  count_instructions();
+}
+
+void Machine::start_block() {
+  clock.block_start = ++clock.now;
+  block_starts_.push_back({clock.now, block});
+  for (const std::unique_ptr<Space>& space : spaces) space->begin_block();
+  for (Warp& warp : warps) {
+    warp.state = Warp::State::Running;
+    warp.mask = warp.live;
+    warp.next = 0;
+    warp.frames.clear();
+    for (int axis = 0; axis < 3; ++axis)
+      if (code.has_block_var[axis]) *warp.write(code.block_vars[axis]) = of_int(block[axis]);
+  }
+}
+
+void Machine::run_block() {
+  start_block();
+  std::vector<Warp*> ready;
+  do {
+    ready.clear();
+    for (Warp& warp : warps)
+      if (warp.state == Warp::State::Running) ready.push_back(&warp);
+    while (!ready.empty() && !stopped) {
+      const auto chosen = static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(ready.size())));
+      run_warp(*ready[chosen]);
+      if (ready[chosen]->state == Warp::State::Running) continue;
+      ready[chosen] = ready.back();
+      ready.pop_back();
+    }
+  } while (!stopped && release_barrier());
+}
+
+/// Runs a warp until it waits, ends or its turn is over.
+void Machine::run_warp(Warp& warp) {
+  const std::int64_t turn = std::int64_t{1} << random_.below(kLongestTurn + 1);
+  for (std::int64_t step = 0; step < turn && warp.state == Warp::State::Running && !stopped; ++step) {
+    const Instruction& i = code.instructions[static_cast<std::size_t>(warp.next)];
+    ++executed_[static_cast<std::size_t>(warp.next)];
+    ++warp.next;
+    i.run(*this, warp, i);
+    ++steps_;
+  }
+  if (steps_ <= options.max_steps) return;
+  stopped = true;
+  findings.add(Fault::StepLimit, -1, [&] {
+    return Finding{
+        .message = fmt::format("the warps have executed {} instructions, {} is in a loop that is too long",
+                               steps_, who(thread(warp, 0))),
+        .block = block,
+        .threads = {coordinates(thread(warp, 0))}};
+  });
+}
+
+/// All warps wait or have ended: lets those that wait go on. False if there is nobody to go on.
+bool Machine::release_barrier() {
+  const Warp* waiting = nullptr;
+  const Warp* other = nullptr;  // waits elsewhere
+  const Warp* ended = nullptr;
+  for (const Warp& warp : warps) {
+    if (warp.state == Warp::State::Ended) {
+      ended = &warp;
+    } else if (waiting == nullptr) {
+      waiting = &warp;
+    } else if (warp.next != waiting->next) {
+      other = &warp;
+    }
+  }
+  if (waiting == nullptr) return false;
+  const Instruction& barrier = code.instructions[static_cast<std::size_t>(waiting->next - 1)];
+  const auto fault = [&](Fault kind, const Warp& second, const char* format) {
+    findings.add(kind, place(barrier), [&] {
+      const int first_thread = thread(*waiting, 0), second_thread = thread(second, 0);
+      return Finding{.message = fmt::format(fmt::runtime(format), who(first_thread),
+                                            code.barriers[barrier.site], who(second_thread)),
+                     .block = block,
+                     .threads = {coordinates(first_thread), coordinates(second_thread)}};
+    });
+  };
+  if (other != nullptr) {
+    fault(Fault::Deadlock, *other, "the warp of {} waits at a barrier ({}), that of {} waits at another one");
+    return false;
+  }
+  if (ended != nullptr)
+    fault(Fault::Divergence, *ended, "the warp of {} waits at a barrier ({}), that of {} has ended");
+  for (Warp& warp : warps)
+    if (warp.state == Warp::State::AtBarrier) warp.state = Warp::State::Running;
+  ++clock.now;
+  ++report.barriers;
+  return true;
+}
+
+void Machine::count_instructions() {
+  for (std::size_t i = 0; i < executed_.size(); ++i)
+    if (executed_[i] > 0) report.instructions[code.instructions[i].name] += executed_[i];
+}
+
+}  // namespace calotype::sim

@@ -1,0 +1,282 @@
+// Registers, constants and the instructions of expressions.
+
+#include "sim/builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "calotype/error.h"
+#include "ir/value.h"
+#include "sim/compute.h"
+
+namespace calotype::sim {
+
+using ir::Op;
+
+void refuse(const Code& code, std::string message, std::string value) {
+  throw Error({.kind = ErrorKind::Internal,
+               .message = fmt::format("kernel '{}' cannot be simulated: {}", code.name, message),
+               .value = std::move(value)});
+}
+
+// ---- Names, registers, constants
+// --------------------------------------------------------------------------------
+
+void Builder::declare_buffer(const ir::BufferPtr& buffer, BufferUse use) {
+  buffers_[buffer.get()] = static_cast<int>(code_.buffers.size());
+  code_.buffers.push_back(std::move(use));
+}
+
+int Builder::buffer_index(const ir::BufferPtr& buffer) const {
+  const auto found = buffers_.find(buffer.get());
+  if (found == buffers_.end())
+    refuse(code_, fmt::format("the buffer '{}' is neither an argument nor allocated", buffer->name));
+  return found->second;
+}
+
+Register Builder::reserve(int components, bool uniform) {
+  const Register r{top_, components, uniform};
+  top_ += r.cells();
+  code_.registers = std::max(code_.registers, top_);
+  return r;
+}
+
+void Builder::release(int mark) {
+  top_ = mark;
+  forget();
+}
+
+void Builder::forget() {
+  known_.clear();
+  spreads_.clear();
+}
+
+Register Builder::constant(Cell value) {
+  const auto [entry, is_new] =
+      constants_.try_emplace({value.i, false}, static_cast<int>(code_.constants.size()));
+  if (is_new) code_.constants.push_back(value);
+  return {~entry->second, 1, true};
+}
+
+/// A constant in all lanes: a constant too.
+Register Builder::spread_constant(Register r) {
+  const Cell value = code_.constants[static_cast<std::size_t>(~r.at)];
+  const auto [entry, is_new] =
+      constants_.try_emplace({value.i, true}, static_cast<int>(code_.constants.size()));
+  if (is_new) code_.constants.insert(code_.constants.end(), kWarp, value);
+  return {~entry->second, 1, false};
+}
+
+// ---- Shapes
+// -----------------------------------------------------------------------------------------------------
+
+Register Builder::operation(Operation operation, Register a, Register b, Register c, int components,
+                            bool uniform) {
+  const Register result = reserve(components, uniform);
+  Instruction& i = emit(run_compute, ir::info(operation.op).name);
+  i.compute = select_compute(operation);
+  i.site = static_cast<int>(code_.operations.size());
+  i.result = result;
+  i.a = a;
+  i.b = b;
+  i.c = c;
+  code_.operations.push_back(operation);
+  return result;
+}
+
+/// An instruction of one operand that is no operation of the program.
+Register Builder::repeat(Compute compute, const char* name, Register r, Register result, Type element) {
+  Instruction& i = emit(run_compute, name);
+  i.compute = compute;
+  i.result = result;
+  i.a = r;
+  i.site = static_cast<int>(code_.operations.size());
+  code_.operations.push_back({Op::Broadcast, element, {element}, 1});
+  return result;
+}
+
+Register Builder::spread_over_lanes(Register r, Type element) {
+  if (r.at < 0) return spread_constant(r);
+  const auto found = spreads_.find(r.at);
+  if (found != spreads_.end() && found->second.components == r.components) return found->second;
+  return spreads_[r.at] = repeat(spread, "Spread", r, reserve(r.components, false), element);
+}
+
+Register Builder::shaped(Register r, Type element, int components, bool uniform) {
+  if (r.uniform && !uniform) r = spread_over_lanes(r, element);
+  if (r.components == components) return r;
+  if (components % r.components != 0)
+    refuse(code_, fmt::format("an operand of {} lanes where {} are wanted", r.components, components));
+  return operation({Op::Broadcast, element, {element}, 1, r.cells()}, r, {}, {}, components, r.uniform);
+}
+
+Register Builder::copy(Register r, bool uniform) {
+  r = shaped(r, Int(64), r.components, uniform);
+  return repeat(move, "Move", r, reserve(r.components, r.uniform), Int(64));
+}
+
+// ---- Expressions
+// ------------------------------------------------------------------------------------------------
+
+Register Builder::value(const Expr& e) {
+  const auto found = known_.find(e.node().get());
+  if (found != known_.end()) return found->second;
+  const Register r = make_value(e);
+  known_.emplace(e.node().get(), r);
+  return r;
+}
+
+Register Builder::value(const Expr& e, int components) {
+  const Register r = value(e);
+  return shaped(r, e->type.element(), components, r.uniform);
+}
+
+Register Builder::make_value(const Expr& e) {
+  switch (e->op) {
+    case Op::Const: {
+      const ir::Value v = ir::value_of(e);
+      return constant(v.type.is_float() ? of_float(v.f) : of_int(v.i));
+    }
+    case Op::Variable: {
+      const auto found = symbols_.find(ir::symbol_of(e)->unique);
+      if (found == symbols_.end())
+        refuse(code_, fmt::format("'{}' is neither an argument nor bound", ir::symbol_of(e)->name));
+      return found->second;
+    }
+    case Op::Let:
+      bind(ir::symbol_of(e), value(e->args[0]));
+      return value(e->args[1]);
+    case Op::Likely:
+    case Op::Strict:
+      return value(e->args[0]);
+    case Op::Load:
+    case Op::LoadIf:
+      return load(e);
+    case Op::Call:
+      refuse(code_, "a call is left", ir::to_string(e));
+    case Op::Ramp:
+    case Op::Broadcast:
+      return vector_of(e);
+    case Op::Lane:
+      return lane(e);
+    case Op::ReduceAdd:
+    case Op::ReduceMin:
+    case Op::ReduceMax:
+    case Op::ReduceMul:
+      return reduce(e);
+    default:
+      return arithmetic(e);
+  }
+}
+
+Register Builder::arithmetic(const Expr& e) {
+  Operation op{e->op, e->type.element(), {}, static_cast<int>(e->args.size())};
+  std::array<Register, 3> operands;
+  bool uniform = true;
+  for (std::size_t k = 0; k < e->args.size(); ++k) {
+    operands[k] = value(e->args[k]);
+    op.operands[k] = e->args[k]->type.element();
+    uniform &= operands[k].uniform;
+  }
+  if (op.op == Op::Cast && op.type == op.operands[0]) return operands[0];
+  for (std::size_t k = 0; k < e->args.size(); ++k)
+    operands[k] = shaped(operands[k], op.operands[k], e->type.lanes, uniform);
+  return operation(op, operands[0], operands[1], operands[2], e->type.lanes, uniform);
+}
+
+/// Ramp and Broadcast: operands repeated to the lanes of the result.
+Register Builder::vector_of(const Expr& e) {
+  const bool ramp = e->op == Op::Ramp;
+  Register base = value(e->args[0]);
+  const Type element = e->type.element();
+  if (!ramp) return shaped(base, element, e->type.lanes, base.uniform);
+  Register stride = value(e->args[1]);
+  const bool uniform = base.uniform && stride.uniform;
+  base = shaped(base, element, base.components, uniform);
+  stride = shaped(stride, element, base.components, uniform);
+  return operation({Op::Ramp, element, {element, element}, 2, base.cells()}, base, stride, {}, e->type.lanes,
+                   uniform);
+}
+
+Register Builder::lane(const Expr& e) {
+  const Register vector = value(e->args[0]);
+  const std::optional<std::int64_t> number = ir::as_int(e->args[1]);
+  if (!number || *number < 0 || *number >= e->args[0]->type.lanes)
+    refuse(code_, "a lane that is no constant of the vector", ir::to_string(e));
+  return vector.components == 1 ? vector : vector.component(static_cast<int>(*number));
+}
+
+/// Neighbours are combined until one is left; an odd last one waits.
+Register Builder::reduce(const Expr& e) {
+  const Type element = e->type.element();
+  const Op op = e->op == Op::ReduceAdd   ? Op::Add
+                : e->op == Op::ReduceMul ? Op::Mul
+                : e->op == Op::ReduceMin ? Op::Min
+                                         : Op::Max;
+  const Register vector = value(e->args[0], e->args[0]->type.lanes);
+  std::vector<Register> parts;
+  for (int k = 0; k < vector.components; ++k) parts.push_back(vector.component(k));
+  while (parts.size() > 1) {
+    std::vector<Register> combined;
+    for (std::size_t k = 0; k + 1 < parts.size(); k += 2)
+      combined.push_back(
+          operation({op, element, {element, element}, 2}, parts[k], parts[k + 1], {}, 1, vector.uniform));
+    if (parts.size() % 2 == 1) combined.push_back(parts.back());
+    parts = std::move(combined);
+  }
+  return parts.front();
+}
+
+// ---- Memory
+// -----------------------------------------------------------------------------------------------------
+
+int Builder::access(const ir::BufferPtr& buffer, const Expr& index, bool predicated) {
+  if (index->type.is_float()) refuse(code_, "an index that is no integer", ir::to_string(index));
+  const int number = buffer_index(buffer);
+  code_.accesses.push_back({number, fmt::format("{}[{}]", buffer->name, ir::to_string(index)), predicated});
+  return static_cast<int>(code_.accesses.size()) - 1;
+}
+
+Register Builder::load(const Expr& e) {
+  const bool guarded = e->op == Op::LoadIf;
+  if (e->args.size() != (guarded ? 2u : 1u)) refuse(code_, "an access is not flat", ir::to_string(e));
+  const ir::BufferPtr& buffer = ir::buffer_of(e);
+  const Expr& index = e->args.back();
+  const bool predicated = guarded && !ir::is_one(e->args[0]);
+  if (buffer->type.element() != e->type.element()) refuse(code_, "a load of another type", ir::to_string(e));
+  const int lanes = e->type.lanes;
+  Register predicate;
+  if (predicated) predicate = value(e->args[0], lanes);
+  const Register at = value(index, lanes);
+  const Register result = reserve(lanes, false);
+  const int site = access(buffer, index, predicated);
+  Instruction& i = emit(run_load, guarded ? "LoadIf" : "Load");
+  i.result = result;
+  i.a = at;
+  i.b = predicate;
+  i.site = site;
+  return result;
+}
+
+void Builder::store(const ir::BufferPtr& buffer, const Expr& stored, const Expr& predicate,
+                    const Expr& index) {
+  if (buffer->type.element() != stored->type.element())
+    refuse(code_,
+           fmt::format("a store of {} to '{}' of {}", stored->type.str(), buffer->name, buffer->type.str()));
+  const int lanes = std::max(stored->type.lanes, index->type.lanes);
+  const bool predicated = predicate.defined() && !ir::is_one(predicate);
+  const Register content = value(stored, lanes);
+  Register condition;
+  if (predicated) condition = value(predicate, lanes);
+  const Register at = value(index, lanes);
+  const int site = access(buffer, index, predicated);
+  code_.buffers[static_cast<std::size_t>(code_.accesses.back().buffer)].written = true;
+  Instruction& i = emit(run_store, "Store");
+  i.a = at;
+  i.b = condition;
+  i.c = content;
+  i.site = site;
+}
+
+}  // namespace calotype::sim

@@ -1,0 +1,154 @@
+// Shared and global memory: bytes on the host, bounds, and the shadow that finds races and reads of what
+// nobody wrote.
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "sim/machine.h"
+
+namespace calotype::sim {
+namespace {
+
+std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+
+class ByteSpace : public Space {
+ public:
+  ByteSpace(const BufferUse& buffer, Region& region, std::int64_t origin, std::int64_t low, std::int64_t high)
+      : buffer_(buffer),
+        region_(region),
+        origin_(origin),
+        size_(buffer.type.bytes()),
+        first_(-floor_div(-low, size_)),
+        end_(floor_div(high, size_)) {}
+
+  void load(const WarpAccess& a) override {
+    Offsets offset;
+    const LaneMask lanes = locate(a, offset, "reads");
+    for_lanes(a.lanes & ~lanes, [&](int lane) { a.cells[lane] = poison(buffer_.type); });
+    if (region_.shadow) for_lanes(lanes, [&](int lane) { watch_read(a, lane, offset[lane]); });
+    decode_lanes(a.cells, lanes, offset);
+  }
+
+  void store(const WarpAccess& a) override {
+    Offsets offset;
+    const LaneMask lanes = locate(a, offset, "writes");
+    if (region_.shadow) for_lanes(lanes, [&](int lane) { watch_write(a, lane, offset); });
+    for_lanes(lanes, [&](int lane) { encode(buffer_.type, a.cells[lane], region_.base + offset[lane]); });
+  }
+
+  /// Every buffer of a block clears its own bytes; together they clear what is used.
+  void begin_block() override {
+    if (buffer_.is_shared())
+      std::memset(region_.base + origin_, 0xff, static_cast<std::size_t>(end_ * size_));
+  }
+
+ private:
+  using Offsets = std::array<std::int64_t, kWarp>;  ///< bytes in the region, of each lane's element
+
+  /// Finds the lanes' elements; returns the lanes whose element is legal.
+  LaneMask locate(const WarpAccess& a, Offsets& offset, const char* verb) const {
+    LaneMask legal = 0;
+    for_lanes(a.lanes, [&](int lane) {
+      const std::int64_t index = a.index[lane];
+      if (index < first_ || index >= end_) {
+        report(a, lane, Fault::OutOfBounds, [&](const std::string& who, const std::string& text) {
+          return fmt::format("{} {} {}, element {} where those from {} to {} are legal", who, verb, text,
+                             index, first_, end_ - 1);
+        });
+        return;
+      }
+      offset[lane] = origin_ + index * size_;
+      legal |= LaneMask{1} << lane;
+    });
+    return legal;
+  }
+
+  void decode_lanes(Cell* cells, LaneMask lanes, const Offsets& offset) const {
+    const std::byte* base = region_.base;
+    if (buffer_.type == Float(32)) {  // by far the most frequent
+      for_lanes(lanes, [&](int lane) {
+        float value;
+        std::memcpy(&value, base + offset[lane], sizeof value);
+        cells[lane] = of_float(value);
+      });
+      return;
+    }
+    for_lanes(lanes, [&](int lane) { cells[lane] = decode(buffer_.type, base + offset[lane]); });
+  }
+
+  void watch_read(const WarpAccess& a, int lane, std::int64_t offset) {
+    Machine& m = a.machine;
+    if (buffer_.is_shared() && !region_.shadow->written(m.clock, offset, size_)) {
+      report(a, lane, Fault::Uninitialised, [](const std::string& who, const std::string& text) {
+        return fmt::format("{} reads {}, which no thread of the block has written", who, text);
+      });
+    }
+    const Conflict conflict = region_.shadow->read(m.clock, m.thread(a.warp, lane), offset, size_);
+    if (conflict) race(a, lane, "reads", conflict);
+  }
+
+  void watch_write(const WarpAccess& a, int lane, const Offsets& offset) {
+    Machine& m = a.machine;
+    const Conflict conflict = region_.shadow->write(m.clock, m.thread(a.warp, lane), offset[lane], size_);
+    if (conflict && !same_store(a, lane, offset, conflict)) race(a, lane, "writes", conflict);
+  }
+
+  /// Whether the other write is by an earlier lane of this very instruction and of the same value: harmless.
+  static bool same_store(const WarpAccess& a, int lane, const Offsets& offset, const Conflict& conflict) {
+    const int other = conflict.thread - a.warp.number * kWarp;
+    return conflict.with == Conflict::With::Write && conflict.interval == a.machine.clock.now && other >= 0 &&
+           other < lane && (a.lanes >> other & 1) != 0 && offset[other] == offset[lane] &&
+           a.cells[other].i == a.cells[lane].i;
+  }
+
+  void race(const WarpAccess& a, int lane, const char* verb, const Conflict& conflict) const {
+    Machine& m = a.machine;
+    const bool other_block = conflict.interval < m.clock.block_start;
+    report(
+        a, lane, Fault::Race,
+        [&](const std::string& who, const std::string& text) {
+          return fmt::format("{} {} {}, which {} has {} {}", who, verb, text,
+                             m.who(conflict.thread, m.block_of(conflict.interval)),
+                             conflict.with == Conflict::With::Write ? "written" : "read",
+                             other_block ? "in the same launch" : "with no barrier in between");
+        },
+        &conflict);
+  }
+
+  /// `message` makes the sentence of the thread's and the access's text.
+  template <class Message>
+  void report(const WarpAccess& a, int lane, Fault fault, Message message,
+              const Conflict* conflict = nullptr) const {
+    Machine& m = a.machine;
+    const int thread = m.thread(a.warp, lane);
+    m.findings.add(fault, m.place(a.instruction), [&] {
+      Finding finding{.message = message(m.who(thread), m.code.accesses[a.instruction.site].text),
+                      .buffer = buffer_.name,
+                      .block = m.block,
+                      .threads = {m.coordinates(thread)},
+                      .index = a.index[lane]};
+      if (conflict != nullptr) finding.threads.push_back(m.coordinates(conflict->thread));
+      return finding;
+    });
+  }
+
+  const BufferUse& buffer_;
+  Region& region_;
+  std::int64_t origin_;
+  std::int64_t size_;
+  std::int64_t first_, end_;  ///< legal indices
+};
+
+}  // namespace
+
+std::unique_ptr<Space> make_shared_space(const BufferUse& buffer, Region& region) {
+  return std::make_unique<ByteSpace>(buffer, region, buffer.offset, 0, buffer.elements * buffer.type.bytes());
+}
+
+std::unique_ptr<Space> make_global_space(const BufferUse& buffer, Region& region, std::int64_t origin,
+                                         std::int64_t low, std::int64_t high) {
+  return std::make_unique<ByteSpace>(buffer, region, origin, low, high);
+}
+
+}  // namespace calotype::sim

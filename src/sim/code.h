@@ -1,0 +1,98 @@
+#pragma once
+// The simulator's code: a flat list of instructions over registers, made from a lowered kernel.
+//
+// A register holds its value for the 32 lanes of a warp, or once if it is uniform (equal in all lanes that
+// may use it). Vectors of the program are components in a row, each of 32 lanes. Control stays structured:
+// If, Else, End and loops keep a stack of lane masks. A new instruction is a handler and whatever it needs to
+// know beside its operands.
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "ir/expr_node.h"
+#include "sim/cell.h"
+
+namespace calotype::sim {
+
+/// Where a value lives: `at` counts cells of the warp's registers; a negative one is constant ~at.
+struct Register {
+  int at = 0;
+  int components = 1;
+  bool uniform = false;
+
+  int stride() const { return uniform ? 1 : kWarp; }  ///< cells from one component to the next
+  int cells() const { return components * stride(); }
+  Register component(int k) const { return {at >= 0 ? at + k * stride() : at - k * stride(), 1, uniform}; }
+};
+
+/// What an arithmetic instruction computes.
+struct Operation {
+  ir::Op op;
+  Type type;                     ///< of the result, one lane
+  std::array<Type, 3> operands;  ///< one lane each
+  int arity = 0;
+  int period = 1;  ///< Ramp and Broadcast: cells after which the operands repeat
+};
+
+/// Computes `n` cells; every operation is defined for any operands, so lanes that are off are computed too.
+using Compute = void (*)(const Operation&, Cell* result, const Cell* a, const Cell* b, const Cell* c, int n);
+
+struct Machine;
+struct Warp;
+struct Instruction;
+using Handler = void (*)(Machine&, Warp&, const Instruction&);
+
+struct Instruction {
+  Handler run;
+  const char* name;           ///< for counters
+  Register result, a, b, c;   ///< the handler says what they are
+  Compute compute = nullptr;  ///< arithmetic only
+  int site = 0;               ///< into the table of the handler: operations, accesses, checks ...
+  int target = 0;             ///< of a jump
+};
+
+/// A buffer of the program: an argument, or an allocation of constant size.
+struct BufferUse {
+  std::string name;
+  Type type;  ///< of an element
+  ir::MemorySpace space;
+  std::int64_t elements = 0;  ///< of an allocation
+  std::int64_t offset = 0;    ///< Shared: bytes
+  int slot = 0;  ///< Argument and Global: position in the launch; Local and Register: number in the thread
+  bool written = false;  ///< there is a store to it
+  bool is_private() const { return space == ir::MemorySpace::Local || space == ir::MemorySpace::Register; }
+  bool is_shared() const { return space == ir::MemorySpace::Shared; }
+};
+
+struct AccessSite {
+  int buffer = 0;    ///< into Code::buffers
+  std::string text;  ///< "tile[y*33 + x]"
+  bool predicated = false;
+};
+
+struct CheckSite {
+  std::string text;  ///< one {} a value
+  std::vector<Register> values;
+  std::vector<Type> types;
+};
+
+struct Code {
+  std::string name;
+  std::vector<Instruction> instructions;
+  std::vector<Cell> constants;
+  int registers = 0;  ///< cells a warp
+  std::vector<Operation> operations;
+  std::vector<AccessSite> accesses;
+  std::vector<CheckSite> checks;
+  std::vector<std::string> barriers;  ///< their reasons
+  std::vector<BufferUse> buffers;     ///< the function's arguments first
+  int arguments = 0;                  ///< how many of them
+  int privates = 0;                   ///< Local and Register allocations
+  std::vector<std::pair<Register, Type>> scalars;
+  std::array<Register, 3> block_vars, thread_vars;
+  std::array<bool, 3> has_block_var{}, has_thread_var{};
+  std::int64_t max_threads = 0, shared_bytes = 0;
+};
+
+}  // namespace calotype::sim

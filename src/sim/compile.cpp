@@ -1,0 +1,222 @@
+// Statements to instructions.
+//
+// A branch is If .. [Else ..] End, a loop Enter .. Next; both keep a mask of lanes on a stack, so lanes may
+// take different ways and different numbers of iterations. A loop whose bounds are uniform has a uniform
+// variable.
+
+#include "sim/compile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/builder.h"
+
+namespace calotype::sim {
+namespace {
+
+using ir::StmtKind;
+
+constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
+
+class Compiler {
+ public:
+  Compiler(const lower::Function& function, Code& code) : function_(function), code_(code), builder_(code) {}
+
+  void run() {
+    code_.name = function_.name;
+    if (!function_.gpu || function_.body == nullptr) refuse(code_, "it is no GPU kernel");
+    code_.max_threads = function_.max_threads;
+    code_.shared_bytes = function_.shared_bytes;
+    declare_arguments();
+    declare_threads();
+    statement(function_.body);
+    builder_.emit(run_exit, "Exit");
+  }
+
+ private:
+  void declare_arguments() {
+    for (const ir::BufferPtr& b : function_.buffers) {
+      if (b->space != ir::MemorySpace::Argument && b->space != ir::MemorySpace::Global)
+        refuse(code_, fmt::format("the argument '{}' is in {} memory", b->name, ir::to_string(b->space)));
+      builder_.declare_buffer(b, {b->name, b->type.element(), b->space, 0, 0, code_.arguments++});
+    }
+    for (const ir::SymbolPtr& s : function_.scalars) {
+      if (s->type.is_vector()) refuse(code_, fmt::format("the argument '{}' is a vector", s->name));
+      code_.scalars.emplace_back(builder_.reserve(1, true), s->type);
+      builder_.bind(s, code_.scalars.back().first);
+    }
+  }
+
+  void declare_threads() {
+    for (int axis = 0; axis < 3; ++axis) {
+      if (const ir::SymbolPtr& s = function_.block_vars[axis]) {
+        code_.has_block_var[axis] = true;
+        code_.block_vars[axis] = builder_.reserve(1, true);
+        builder_.bind(s, code_.block_vars[axis]);
+      }
+      if (const ir::SymbolPtr& s = function_.thread_vars[axis]) {
+        code_.has_thread_var[axis] = true;
+        code_.thread_vars[axis] = builder_.reserve(1, false);
+        builder_.bind(s, code_.thread_vars[axis]);
+      }
+    }
+  }
+
+  void statement(const ir::Stmt& s) {
+    const int mark = builder_.mark();
+    switch (s->kind) {
+      case StmtKind::Block:
+        for (const ir::Stmt& child : s->stmts) statement(child);
+        break;
+      case StmtKind::Let:
+        builder_.bind(s->symbol(), builder_.value(s->exprs[0]));
+        body(s->body());
+        break;
+      case StmtKind::For:
+        loop(s);
+        break;
+      case StmtKind::If:
+        branch(s);
+        break;
+      case StmtKind::Store:
+        if (s->exprs.size() != 3) refuse(code_, "an access is not flat", ir::to_string(s));
+        builder_.store(s->buffer(), s->exprs[0], s->exprs[1], s->exprs[2]);
+        break;
+      case StmtKind::Allocate:
+        allocate(s);
+        break;
+      case StmtKind::Check:
+        check(s);
+        break;
+      case StmtKind::Barrier:
+        code_.barriers.push_back(s->sync().reason);
+        builder_.emit(run_barrier, "Barrier").site = static_cast<int>(code_.barriers.size()) - 1;
+        break;
+      case StmtKind::Note:
+        statement(s->body());
+        break;
+    }
+    builder_.release(mark);
+  }
+
+  /// A statement that runs later than what was computed so far: it keeps registers in use, but no value of a
+  /// load.
+  void body(const ir::Stmt& s) {
+    builder_.forget();
+    statement(s);
+  }
+
+  void branch(const ir::Stmt& s) {
+    if (s->exprs[0]->type.is_vector()) refuse(code_, "a branch on a vector", ir::to_string(s->exprs[0]));
+    const Register condition = builder_.value(s->exprs[0]);
+    const int test = builder_.position();
+    builder_.emit(run_if, "If").a = condition;
+    body(s->stmts[0]);
+    if (s->stmts.size() > 1) {
+      const int otherwise = builder_.position();
+      builder_.emit(run_else, "Else");
+      builder_.at(test).target = otherwise;
+      body(s->stmts[1]);
+      builder_.at(otherwise).target = builder_.position();
+    } else {
+      builder_.at(test).target = builder_.position();
+    }
+    builder_.emit(run_end_if, "EndIf");
+  }
+
+  void loop(const ir::Stmt& s) {
+    const ir::LoopInfo& info = s->loop();
+    if (info.binding != ir::Binding::Serial && info.binding != ir::Binding::Unrolled)
+      refuse(code_, fmt::format("the {} loop '{}' is left", ir::to_string(info.binding), info.var->name));
+    const Type type = info.var->type;
+    if (!type.is_int() || type.bits < 32 || type.is_vector())
+      refuse(code_, fmt::format("the variable of loop '{}' is {}", info.var->name, type.str()));
+    const Register min = builder_.value(s->exprs[0]), extent = builder_.value(s->exprs[1]);
+    const bool uniform = min.uniform && extent.uniform;
+    const Register variable = builder_.copy(min, uniform), left = builder_.copy(extent, uniform);
+    builder_.bind(info.var, variable);
+
+    const int enter = builder_.position();
+    builder_.emit(run_enter_loop, "Loop").b = left;
+    body(s->body());
+    Instruction& next = builder_.emit(run_next, "Next");
+    next.result = variable;
+    next.b = left;
+    next.site = type.bits;
+    next.target = enter + 1;
+    builder_.at(enter).target = builder_.position();
+  }
+
+  void allocate(const ir::Stmt& s) {
+    const ir::BufferPtr& b = s->buffer();
+    BufferUse use{b->name, b->type.element(), b->space, elements_of(*b), b->offset};
+    if (use.is_private()) {
+      use.slot = code_.privates++;
+    } else if (use.is_shared()) {
+      check_shared(use);
+    } else {
+      refuse(code_, fmt::format("'{}' is allocated in {} memory", b->name, ir::to_string(b->space)));
+    }
+    const int number = static_cast<int>(code_.buffers.size());
+    builder_.declare_buffer(b, use);
+    if (use.is_private()) builder_.emit(run_allocate, "Allocate").site = number;
+    body(s->body());
+  }
+
+  std::int64_t elements_of(const ir::Buffer& b) const {
+    std::int64_t product = 1, last = 0;
+    for (std::size_t d = 0; d < b.extents.size(); ++d) {
+      const std::optional<std::int64_t> extent = ir::as_int(b.extents[d]);
+      if (!extent || *extent < 0 || *extent > kMostElements)
+        refuse(code_, fmt::format("dimension {} of '{}' has no constant extent", d, b.name));
+      const std::optional<std::int64_t> stride =
+          d < b.strides.size() ? ir::as_int(b.strides[d]) : std::optional<std::int64_t>(product);
+      if (!stride || *stride < 0 || *stride > kMostElements)
+        refuse(code_, fmt::format("dimension {} of '{}' has no constant stride", d, b.name));
+      if (*extent == 0) return 0;
+      last += (*extent - 1) * *stride;  // at most 2^62
+      product *= *extent;
+      if (last >= kMostElements || product > kMostElements)
+        refuse(code_, fmt::format("'{}' has more than 2^31 elements", b.name));
+    }
+    return std::max(product, last + 1);
+  }
+
+  void check_shared(const BufferUse& use) const {
+    const int bytes = use.type.bytes();
+    if (use.offset < 0 || use.offset % bytes != 0)
+      refuse(code_, fmt::format("'{}' is at no multiple of {} bytes", use.name, bytes),
+             std::to_string(use.offset));
+    if (use.offset + use.elements * bytes > code_.shared_bytes)
+      refuse(code_, fmt::format("'{}' ends at byte {} of {} of shared memory", use.name,
+                                use.offset + use.elements * bytes, code_.shared_bytes));
+  }
+
+  void check(const ir::Stmt& s) {
+    CheckSite site{s->text(), {}, {}};
+    const Register condition = builder_.value(s->exprs[0]);
+    for (std::size_t k = 1; k < s->exprs.size(); ++k) {
+      site.values.push_back(builder_.value(s->exprs[k]));
+      site.types.push_back(s->exprs[k]->type.element());
+    }
+    code_.checks.push_back(std::move(site));
+    Instruction& i = builder_.emit(run_check, "Check");
+    i.a = condition;
+    i.site = static_cast<int>(code_.checks.size()) - 1;
+  }
+
+  const lower::Function& function_;
+  Code& code_;
+  Builder builder_;
+};
+
+}  // namespace
+
+Code compile(const lower::Function& function) {
+  Code code;
+  Compiler(function, code).run();
+  return code;
+}
+
+}  // namespace calotype::sim

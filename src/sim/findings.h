@@ -1,0 +1,46 @@
+#pragma once
+// Collects findings: one for each kind and place in the code, however often it happens.
+
+#include <map>
+#include <utility>
+
+#include "sim/simulator.h"
+
+namespace calotype::sim {
+
+enum class Fault {
+  Race,
+  OutOfBounds,
+  Uninitialised,
+  Divergence,
+  Deadlock,
+  Misaligned,
+  CheckFailed,
+  StepLimit,
+};
+const char* to_string(Fault fault);
+
+class Findings {
+ public:
+  Findings(Report& report, std::int64_t most) : report_(report), most_(most) {}
+
+  /// Reports the fault at a place (an instruction, or a negative number for none); `make` gives the Finding
+  /// but for its kind, and is called for the first one alone.
+  template <class Make>
+  void add(Fault fault, int place, Make make) {
+    if (seen_before(fault, place)) return;
+    Finding finding = make();
+    finding.kind = to_string(fault);
+    report_.findings.push_back(std::move(finding));
+  }
+
+ private:
+  /// Counts one that is known already, or that is beyond the limit; true if there is nothing more to do.
+  bool seen_before(Fault fault, int place);
+
+  Report& report_;
+  std::int64_t most_;
+  std::map<std::pair<Fault, int>, std::int64_t> known_;  ///< position among the findings, -1 for dropped ones
+};
+
+}  // namespace calotype::sim

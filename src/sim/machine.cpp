@@ -1,0 +1,130 @@
+// What a launch needs before it runs: memory regions with their shadows, warps with their registers.
+
+#include "sim/machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace calotype::sim {
+
+Machine::Machine(const Code& code, const Launch& launch, const Options& options, Report& report)
+    : code(code),
+      launch(launch),
+      options(options),
+      report(report),
+      findings(report, options.max_findings),
+      executed_(code.instructions.size()),
+      threads_(launch.block[0] * launch.block[1] * launch.block[2]),
+      random_(options.seed) {}
+
+Coordinates Machine::coordinates(int thread) const {
+  const auto& size = launch.block;
+  return {thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1]};
+}
+
+std::string Machine::who(int thread) const { return who(thread, block); }
+
+std::string Machine::who(int thread, const Coordinates& b) const {
+  const Coordinates t = coordinates(thread);
+  return fmt::format("thread ({}, {}, {}) of block ({}, {}, {})", t[0], t[1], t[2], b[0], b[1], b[2]);
+}
+
+const Coordinates& Machine::block_of(std::uint32_t interval) const {
+  const auto after =
+      std::upper_bound(block_starts_.begin(), block_starts_.end(), interval,
+                       [](std::uint32_t at, const BlockStart& start) { return at < start.interval; });
+  return std::prev(after)->block;
+}
+
+// ---- Memory
+// -----------------------------------------------------------------------------------------------------
+
+void Machine::make_spaces() {
+  spaces.resize(code.buffers.size());
+  make_global_regions();
+  make_shared_region();
+  for (std::size_t i = 0; i < code.buffers.size(); ++i)
+    if (code.buffers[i].is_private()) spaces[i] = make_private_space(code.buffers[i]);
+}
+
+/// Arguments that overlap share a region, so that a race through both is seen.
+void Machine::make_global_regions() {
+  std::vector<int> order(static_cast<std::size_t>(code.arguments));
+  std::iota(order.begin(), order.end(), 0);
+  const auto first_byte = [&](int i) {
+    return static_cast<std::byte*>(launch.buffers[i].data) + launch.buffers[i].low;
+  };
+  std::sort(order.begin(), order.end(), [&](int a, int b) { return first_byte(a) < first_byte(b); });
+
+  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    Region& region = *regions_.emplace_back(std::make_unique<Region>());
+    region.base = first_byte(order[begin]);
+    std::int64_t granule = 0;
+    bool written = false;
+    for (end = begin; end < order.size(); ++end) {
+      const int i = order[end];
+      const Memory& memory = launch.buffers[i];
+      const std::int64_t start = first_byte(i) - region.base;
+      if (end > begin && start >= region.bytes) break;
+      region.bytes = std::max(region.bytes, start + memory.high - memory.low);
+      granule = std::gcd(std::gcd(granule, start - memory.low), code.buffers[i].type.bytes());
+      written |= code.buffers[i].written;
+      spaces[i] = make_global_space(code.buffers[i], region, start - memory.low, memory.low, memory.high);
+    }
+    // Pieces count from the region's base; an argument whose legal bytes begin inside an element has smaller
+    // ones.
+    region.granule = static_cast<int>(granule);
+    const std::int64_t bytes = (region.bytes + granule - 1) / granule * granule;
+    if (options.detect && written) region.shadow = std::make_unique<Shadow>(bytes, region.granule, true);
+  }
+}
+
+void Machine::make_shared_region() {
+  Region& region = *regions_.emplace_back(std::make_unique<Region>());
+  shared_.resize(static_cast<std::size_t>(code.shared_bytes));
+  region.base = shared_.data();
+  region.bytes = code.shared_bytes;
+  std::int64_t granule = 0;
+  for (const BufferUse& buffer : code.buffers)
+    if (buffer.is_shared()) granule = std::gcd(std::gcd(granule, buffer.offset), buffer.type.bytes());
+  if (granule == 0) return;  // no shared memory
+  region.granule = static_cast<int>(granule);
+  const std::int64_t bytes = (region.bytes + granule - 1) / granule * granule;
+  if (options.detect) region.shadow = std::make_unique<Shadow>(bytes, region.granule, false);
+  for (std::size_t i = 0; i < code.buffers.size(); ++i)
+    if (code.buffers[i].is_shared()) spaces[i] = make_shared_space(code.buffers[i], region);
+}
+
+// ---- Warps
+// ------------------------------------------------------------------------------------------------------
+
+void Machine::make_warps() {
+  warps.resize(static_cast<std::size_t>((threads_ + kWarp - 1) / kWarp));
+  for (std::size_t w = 0; w < warps.size(); ++w) {
+    Warp& warp = warps[w];
+    warp.number = static_cast<int>(w);
+    const std::int64_t threads = std::min<std::int64_t>(kWarp, threads_ - warp.number * kWarp);
+    warp.live = threads == kWarp ? ~LaneMask{0} : (LaneMask{1} << threads) - 1;
+    warp.registers.resize(static_cast<std::size_t>(code.registers), of_int(0));
+    warp.privates.resize(static_cast<std::size_t>(code.privates));
+    warp.constants = code.constants.data();
+    set_scalars(warp);
+  }
+}
+
+void Machine::set_scalars(Warp& warp) const {
+  for (std::size_t i = 0; i < code.scalars.size(); ++i) {
+    const auto& [r, type] = code.scalars[i];
+    *warp.write(r) = decode(type, &launch.scalars[i]);  // the low bytes come first
+  }
+  for (int axis = 0; axis < 3; ++axis) {
+    if (!code.has_thread_var[axis]) continue;
+    Cell* cells = warp.write(code.thread_vars[axis]);
+    for (int lane = 0; lane < kWarp; ++lane) cells[lane] = of_int(coordinates(thread(warp, lane))[axis]);
+  }
+}
+
+}  // namespace calotype::sim

@@ -1,0 +1,129 @@
+#pragma once
+// A launch as it runs: the warps of the running block, each a context that can stop and go on, and what they
+// share.
+
+#include <array>
+#include <bit>
+#include <optional>
+#include <vector>
+
+#include "sim/code.h"
+#include "sim/findings.h"
+#include "sim/random.h"
+#include "sim/space.h"
+
+namespace calotype::sim {
+
+using Coordinates = std::array<std::int64_t, 3>;
+
+/// A thread's copy of a Local or Register buffer, for the lanes of a warp.
+struct PrivateArray {
+  std::vector<Cell> cells;        ///< 32 an element
+  std::vector<LaneMask> written;  ///< an element
+};
+
+struct Warp {
+  enum class State { Running, AtBarrier, Ended };
+  /// Masks to come back to at the end of a branch or loop.
+  struct Frame {
+    LaneMask outer;      ///< lanes that entered
+    LaneMask otherwise;  ///< If: lanes of the other branch
+  };
+
+  int number = 0;
+  State state = State::Running;
+  LaneMask live = 0;  ///< lanes that are threads of the block
+  LaneMask mask = 0;  ///< lanes that run now
+  int next = 0;       ///< the instruction to execute
+  std::vector<Frame> frames;
+  std::vector<Cell> registers;
+  std::vector<PrivateArray> privates;
+  const Cell* constants = nullptr;
+
+  const Cell* read(Register r) const { return r.at >= 0 ? registers.data() + r.at : constants + ~r.at; }
+  Cell* write(Register r) { return registers.data() + r.at; }
+};
+
+/// Lanes whose value is not 0.
+LaneMask true_lanes(const Warp& warp, Register r);
+
+template <class F>
+void for_lanes(LaneMask lanes, F f) {
+  for (; lanes != 0; lanes &= lanes - 1) f(std::countr_zero(lanes));
+}
+
+struct Machine {
+  Machine(const Code& code, const Launch& launch, const Options& options, Report& report);
+
+  void run();
+
+  // Run-time facts for handlers
+  int thread(const Warp& warp, int lane) const { return warp.number * kWarp + lane; }
+  Coordinates coordinates(int thread) const;
+  /// "thread (3, 0, 0) of block (0, 1, 0)"
+  std::string who(int thread) const;
+  std::string who(int thread, const Coordinates& of_block) const;
+  /// The block that an interval of the clock belongs to.
+  const Coordinates& block_of(std::uint32_t interval) const;
+  int place(const Instruction& i) const { return static_cast<int>(&i - code.instructions.data()); }
+
+  const Code& code;
+  const Launch& launch;
+  const Options& options;
+  Report& report;
+  Findings findings;
+  std::vector<std::unique_ptr<Space>> spaces;  ///< one for each of Code::buffers
+  std::vector<Warp> warps;
+  Coordinates block{};
+  Clock clock;
+  bool stopped = false;  ///< a check failed, or the limit of steps is reached
+
+ private:
+  struct BlockStart {
+    std::uint32_t interval;
+    Coordinates block;
+  };
+
+  void make_spaces();
+  void make_global_regions();
+  void make_shared_region();
+  void make_warps();
+  void set_scalars(Warp& warp) const;
+
+  void run_block();
+  void start_block();
+  void run_warp(Warp& warp);
+  bool release_barrier();
+  void count_instructions();
+
+  std::vector<std::unique_ptr<Region>> regions_;
+  std::vector<std::byte> shared_;
+  std::vector<BlockStart> block_starts_;
+  std::vector<std::int64_t> executed_;  ///< times of each instruction
+  std::int64_t steps_ = 0;
+  std::int64_t threads_ = 0;
+  Random random_;
+};
+
+// Handlers that the compiler puts into instructions. Compute: result, a, b, c and a site of Code::operations.
+void run_compute(Machine&, Warp&, const Instruction&);
+// Memory: `a` index, `b` predicate if the site has one; `result` of a load, `c` value of a store; a site of
+// Code::accesses. Allocate: a site of Code::buffers.
+void run_load(Machine&, Warp&, const Instruction&);
+void run_store(Machine&, Warp&, const Instruction&);
+void run_allocate(Machine&, Warp&, const Instruction&);
+// Control. If: condition `a`, to `target` (Else or End of the branch) where no lane is left. Else: to
+// `target` (End).
+void run_if(Machine&, Warp&, const Instruction&);
+void run_else(Machine&, Warp&, const Instruction&);
+void run_end_if(Machine&, Warp&, const Instruction&);
+// Loops: `result` is the variable, `b` the iterations left; enter goes to `target` past the loop where none
+// is, next goes back to `target`, the first of the body. `site` of next: bits of the variable.
+void run_enter_loop(Machine&, Warp&, const Instruction&);
+void run_next(Machine&, Warp&, const Instruction&);
+// Check: condition `a`, a site of Code::checks. Barrier: a site of Code::barriers.
+void run_check(Machine&, Warp&, const Instruction&);
+void run_barrier(Machine&, Warp&, const Instruction&);
+void run_exit(Machine&, Warp&, const Instruction&);
+
+}  // namespace calotype::sim

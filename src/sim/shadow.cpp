@@ -1,0 +1,62 @@
+// Bookkeeping of who touched what.
+
+#include "sim/shadow.h"
+
+#include <bit>
+
+namespace calotype::sim {
+
+Shadow::Shadow(std::int64_t bytes, int granule, bool across_blocks)
+    : marks_(static_cast<std::size_t>(bytes / granule)),
+      shift_(std::countr_zero(static_cast<unsigned>(granule))),
+      across_blocks_(across_blocks) {}
+
+void Shadow::note_reader(const Clock& clock, Mark& mark, int thread) const {
+  const auto id = static_cast<std::uint16_t>(thread);
+  const bool same_block = mark.read >= clock.block_start;
+  // A reader of another block stays: it conflicts with any writer to come.
+  const bool outdated = mark.read == 0 || (same_block ? mark.read != clock.now : !across_blocks_);
+  if (outdated) {
+    mark.read = clock.now;
+    mark.reader = id;
+  } else if (mark.read != clock.now || mark.reader != id) {
+    mark.other_read = clock.now;
+    mark.other_reader = id;
+  }
+}
+
+Conflict Shadow::read(const Clock& clock, int thread, std::int64_t offset, int bytes) {
+  Conflict found;
+  for (Mark* mark = begin(offset); mark != end(offset, bytes); ++mark) {
+    if (!found && unordered(clock, mark->write, mark->writer, thread))
+      found = {Conflict::With::Write, mark->write, mark->writer};
+    note_reader(clock, *mark, thread);
+  }
+  return found;
+}
+
+Conflict Shadow::write(const Clock& clock, int thread, std::int64_t offset, int bytes) {
+  Conflict found;
+  for (Mark* mark = begin(offset); mark != end(offset, bytes); ++mark) {
+    if (!found) {
+      if (unordered(clock, mark->write, mark->writer, thread)) {
+        found = {Conflict::With::Write, mark->write, mark->writer};
+      } else if (unordered(clock, mark->read, mark->reader, thread)) {
+        found = {Conflict::With::Read, mark->read, mark->reader};
+      } else if (unordered(clock, mark->other_read, mark->other_reader, thread)) {
+        found = {Conflict::With::Read, mark->other_read, mark->other_reader};
+      }
+    }
+    mark->write = clock.now;
+    mark->writer = static_cast<std::uint16_t>(thread);
+  }
+  return found;
+}
+
+bool Shadow::written(const Clock& clock, std::int64_t offset, int bytes) {
+  for (const Mark* mark = begin(offset); mark != end(offset, bytes); ++mark)
+    if (mark->write < clock.block_start) return false;
+  return true;
+}
+
+}  // namespace calotype::sim

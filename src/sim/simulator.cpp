@@ -1,0 +1,82 @@
+// The interface of the simulator: compile once, check a launch, run it.
+
+#include "sim/simulator.h"
+
+#include <fmt/format.h>
+
+#include "calotype/error.h"
+#include "sim/compile.h"
+#include "sim/machine.h"
+
+namespace calotype::sim {
+namespace {
+
+constexpr std::int64_t kMostThreads = 1024;
+
+void expect(bool holds, const Code& code, std::string message, std::string value, std::string legal) {
+  if (holds) return;
+  throw Error({.kind = ErrorKind::Internal,
+               .message = fmt::format("kernel '{}' cannot run: {}", code.name, message),
+               .value = std::move(value),
+               .legal = std::move(legal)});
+}
+
+/// Bytes of an argument; Error where the range makes no sense.
+void check_memory(const Code& code, const BufferUse& buffer, const Memory& memory) {
+  const bool empty = memory.low == memory.high;
+  expect(memory.low <= memory.high && (memory.data != nullptr || empty), code,
+         fmt::format("buffer '{}' has no memory", buffer.name),
+         fmt::format("[{}, {})", memory.low, memory.high), "host memory with low <= high");
+}
+
+void check_launch(const Code& code, const Launch& launch) {
+  expect(launch.scalars.size() == code.scalars.size(), code, "it takes another number of scalars",
+         fmt::format("{}", launch.scalars.size()), fmt::format("{}", code.scalars.size()));
+  expect(static_cast<int>(launch.buffers.size()) == code.arguments, code,
+         "it takes another number of buffers", fmt::format("{}", launch.buffers.size()),
+         fmt::format("{}", code.arguments));
+  for (int i = 0; i < code.arguments; ++i) check_memory(code, code.buffers[i], launch.buffers[i]);
+  std::int64_t threads = 1, blocks = 1;
+  const std::int64_t most = code.max_threads > 0 ? code.max_threads : kMostThreads;
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::int64_t b = launch.block[axis], g = launch.grid[axis];
+    expect(b >= 1 && b <= kMostThreads, code, fmt::format("the block's size along {}", "xyz"[axis]),
+           fmt::format("{}", b), "1 to 1024");
+    expect(g >= 0 && g <= INT32_MAX, code, fmt::format("the number of blocks along {}", "xyz"[axis]),
+           fmt::format("{}", g), "0 to 2147483647");
+    threads *= b;
+    expect(!__builtin_mul_overflow(blocks, g, &blocks), code, "the number of blocks", fmt::format("{}", g),
+           "a grid of less than 2^63 blocks");
+  }
+  expect(threads <= most, code, "the block is too large", fmt::format("{}", threads),
+         fmt::format("at most {}", most));
+}
+
+/// A pointer that is not a multiple of its element's size is a fault of every access; the run goes on.
+void check_alignment(Machine& machine) {
+  for (int i = 0; i < machine.code.arguments; ++i) {
+    const BufferUse& buffer = machine.code.buffers[i];
+    const auto address = reinterpret_cast<std::uintptr_t>(machine.launch.buffers[i].data);
+    if (address % static_cast<std::uintptr_t>(buffer.type.bytes()) == 0) continue;
+    machine.findings.add(Fault::Misaligned, -1 - i, [&] {
+      return Finding{.message = fmt::format("{} of {} is not at a multiple of {} bytes", buffer.name,
+                                            buffer.type.str(), buffer.type.bytes()),
+                     .buffer = buffer.name};
+    });
+  }
+}
+
+}  // namespace
+
+Kernel::Kernel(const lower::Function& function) : code_(std::make_shared<const Code>(compile(function))) {}
+
+Report Kernel::run(const Launch& launch, const Options& options) const {
+  check_launch(*code_, launch);
+  Report report;
+  Machine machine(*code_, launch, options, report);
+  check_alignment(machine);
+  machine.run();
+  return report;
+}
+
+}  // namespace calotype::sim

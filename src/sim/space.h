@@ -1,0 +1,54 @@
+#pragma once
+// Memory as the accesses of a warp see it: one object a buffer of the program. A new kind of memory is a new
+// Space.
+
+#include <memory>
+#include <vector>
+
+#include "sim/code.h"
+#include "sim/shadow.h"
+
+namespace calotype::sim {
+
+/// One component of an access by a warp: at most one element a lane.
+struct WarpAccess {
+  Machine& machine;
+  Warp& warp;
+  const Instruction& instruction;
+  LaneMask lanes;             ///< that take part
+  const std::int64_t* index;  ///< of 32 lanes, in elements
+  bool uniform_index;
+  Cell* cells;  ///< of 32 lanes: the values read, or to be written
+};
+
+class Space {
+ public:
+  virtual ~Space() = default;
+  virtual void load(const WarpAccess& access) = 0;
+  virtual void store(const WarpAccess& access) = 0;
+  /// An Allocate of the buffer is entered by these lanes: what it held is gone.
+  virtual void allocate(Warp&, LaneMask) {}
+  /// A block begins.
+  virtual void begin_block() {}
+};
+
+/// Bytes on the host that stand for a region of device memory, with its shadow; several buffers may lie in
+/// it.
+struct Region {
+  std::byte* base = nullptr;
+  std::int64_t bytes = 0;
+  int granule = 1;
+  std::unique_ptr<Shadow> shadow;  ///< null: not watched
+};
+
+/// Local and Register memory: private to a thread.
+std::unique_ptr<Space> make_private_space(const BufferUse& buffer);
+/// Shared memory of the block, cleared to the poison pattern as a block begins; `region` is that of the whole
+/// block.
+std::unique_ptr<Space> make_shared_space(const BufferUse& buffer, Region& region);
+/// Global memory: `origin` is the byte in the region that the pointer argument points at, and bytes from
+/// `low` to `high` around it are legal.
+std::unique_ptr<Space> make_global_space(const BufferUse& buffer, Region& region, std::int64_t origin,
+                                         std::int64_t low, std::int64_t high);
+
+}  // namespace calotype::sim

@@ -1,0 +1,198 @@
+// Math functions: the worst error in ulps over sweeps of all exponents, and the special values.
+#include <cmath>
+#include <limits>
+
+#include "harness.h"
+
+namespace calotype::llvm_backend {
+namespace {
+
+using ir::Op;
+
+constexpr int kLanes = 16;
+
+/// out[i] = op(x[i] [, y[i]]) for `n` elements, a multiple of 16 (the scalar form for the first 64 of them).
+lower::Function math_function(Op op, Type type, const std::string& name, int lanes, bool binary_op) {
+  lower::Function f;
+  f.name = name;
+  auto n = ir::make_symbol(ir::SymbolKind::Param, "n");
+  f.scalars = {n};
+  auto i = loop_var("i");
+  Expr at = ramp(binary(Op::Mul, ir::make_var(i), ir::index(lanes)), 1, lanes);
+  std::vector<Expr> args;
+  for (int k = 0; k < (binary_op ? 2 : 1); ++k) {
+    f.buffers.push_back(argument("x", type, true));
+    args.push_back(load(f.buffers.back(), at));
+  }
+  f.buffers.push_back(argument("out", type));
+  Expr extent = binary(Op::Div, ir::make_var(n), ir::index(lanes));
+  f.body = loop(i, ir::index(0), extent,
+                ir::store(f.buffers.back(), ir::make(op, type.with_lanes(lanes), args), {at}));
+  return f;
+}
+
+/// Distance of `got` from the exact value in units of the last place of an f32 of that size.
+double ulps(float got, double exact) {
+  if (std::isnan(exact)) return std::isnan(got) ? 0 : INFINITY;
+  float rounded = static_cast<float>(exact);
+  if (std::isinf(rounded) || std::isinf(got)) {
+    if (rounded == got) return 0;
+    if (std::isinf(got) && std::abs(exact) < 0x1.ffffffp127 * (1 - 0x1p-23)) return INFINITY;
+  }
+  int exponent = exact == 0 ? -126 : std::max(std::ilogb(exact), -126);
+  return std::abs(static_cast<double>(got) - exact) / std::ldexp(1.0, std::min(exponent, 127) - 23);
+}
+
+std::vector<float> sweep() {
+  std::vector<float> x;
+  std::mt19937 random(7);
+  for (std::uint32_t exponent = 0; exponent < 256; ++exponent) {
+    for (int k = 0; k < 4096; ++k) {
+      std::uint32_t bits = exponent << 23 | (random() & 0x807fffff);
+      if (k == 0) bits = exponent << 23;
+      if (k == 1) bits = 0x80000000 | exponent << 23;
+      if (k == 2) bits = exponent << 23 | 0x7fffff;
+      x.push_back(std::bit_cast<float>(bits));
+    }
+  }
+  return x;
+}
+
+/// Arguments where the function does something: dense in [low, high].
+void add_dense(std::vector<float>& x, double low, double high) {
+  for (int k = 0; k < 1 << 20; ++k) x.push_back(static_cast<float>(low + (high - low) * k / (1 << 20)));
+}
+
+struct MathCase {
+  const char* name;
+  Op op;
+  double (*exact)(double);
+  double low, high;
+};
+
+class MathF32 : public testing::TestWithParam<MathCase> {};
+
+TEST_P(MathF32, WithinTwoUlp) {
+  const MathCase& c = GetParam();
+  std::vector<float> x = sweep();
+  add_dense(x, c.low, c.high);
+  for (const char* arch : {"", "x86_64-avx2"}) {
+    Options options;
+    options.arch = arch;
+    auto module = compile({math_function(c.op, Float(32), "vector", kLanes, false),
+                           math_function(c.op, Float(32), "scalar", 1, false),
+                           math_function(c.op, Float(32), "ragged", 3, false)},
+                          options);
+    std::vector<float> out(x.size());
+    ASSERT_EQ(call(*module, "vector", {static_cast<std::int64_t>(x.size())}, {x.data(), out.data()}), kGood);
+    double worst = 0;
+    float at = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      double error = ulps(out[i], c.exact(x[i]));
+      if (error > worst) worst = error, at = x[i];
+    }
+    std::printf("  %-6s %-12s max %.3f ulp at %a (%g)\n", c.name, *arch ? arch : "host", worst,
+                static_cast<double>(at), static_cast<double>(at));
+    EXPECT_LE(worst, 2.0) << c.name << " at " << at;
+    for (const char* form : {"scalar", "ragged"}) {  // the same code at other lanes gives the same bits
+      std::vector<float> other(x.size(), 0);
+      const std::int64_t n = static_cast<std::int64_t>(x.size()) / 3 * 3;
+      ASSERT_EQ(call(*module, form, {n}, {x.data(), other.data()}), kGood);
+      for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
+        ASSERT_TRUE(other[i] == out[i] || (std::isnan(other[i]) && std::isnan(out[i])))
+            << form << " at " << x[i];
+      }
+    }
+  }
+}
+
+double rsqrt(double x) { return 1 / std::sqrt(x); }
+
+INSTANTIATE_TEST_SUITE_P(All, MathF32,
+                         testing::Values(MathCase{"exp", Op::Exp, std::exp, -105, 90},
+                                         MathCase{"log", Op::Log, std::log, 0.2, 4},
+                                         MathCase{"tanh", Op::Tanh, std::tanh, -10, 10},
+                                         MathCase{"erf", Op::Erf, std::erf, -4.2, 4.2},
+                                         MathCase{"sin", Op::Sin, std::sin, -100, 100},
+                                         MathCase{"cos", Op::Cos, std::cos, -100, 100},
+                                         MathCase{"sqrt", Op::Sqrt, std::sqrt, 0, 10},
+                                         MathCase{"rsqrt", Op::Rsqrt, rsqrt, 0, 10}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Math, PowWithinTwoUlp) {
+  std::vector<float> x = sweep(), y;
+  std::mt19937_64 random(11);
+  for (float v : x) {
+    // Half of the exponents keep the result in range, the rest are anything, with many small integers among
+    // them.
+    std::uint64_t bits = random();
+    double limit = 140 / std::max(1e-3, std::abs(std::log2(std::abs(static_cast<double>(v)))));
+    double unit = std::ldexp(static_cast<double>(static_cast<std::int64_t>(bits)), -63);
+    float chosen = static_cast<float>(unit * limit);
+    if (bits % 8 == 0) chosen = std::bit_cast<float>(static_cast<std::uint32_t>(bits >> 32));
+    if (bits % 8 < 3 && bits % 8 > 0) chosen = std::round(chosen);
+    if (bits % 64 == 3) chosen = static_cast<float>((bits >> 32) % 9) - 4;
+    y.push_back(chosen);
+  }
+  const float special[] = {0.0f, -0.0f, 1,        -1,        2,   -2,    3,      -3,
+                           0.5f, -0.5f, INFINITY, -INFINITY, NAN, 1e38f, 1e-45f, 2.5f};
+  for (float a : special) {
+    for (float b : special) x.push_back(a), y.push_back(b);
+  }
+  auto module = compile({math_function(Op::Pow, Float(32), "pow", kLanes, true)}, {});
+  std::vector<float> out(x.size());
+  ASSERT_EQ(call(*module, "pow", {static_cast<std::int64_t>(x.size())}, {x.data(), y.data(), out.data()}),
+            kGood);
+  double worst = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    double exact = std::pow(static_cast<double>(x[i]), static_cast<double>(y[i]));
+    double error = ulps(out[i], exact);
+    ASSERT_LE(error, 2.0) << x[i] << " ^ " << y[i] << " gave " << out[i] << ", exactly " << exact;
+    if (exact == 0) {
+      ASSERT_EQ(std::signbit(out[i]), std::signbit(exact)) << x[i] << " ^ " << y[i];
+    }
+    worst = std::max(worst, error);
+  }
+  std::printf("  pow    max %.3f ulp\n", worst);
+}
+
+TEST(Math, SignedZeros) {
+  for (Op op : {Op::Tanh, Op::Erf, Op::Sin, Op::Sqrt}) {
+    auto module = compile({math_function(op, Float(32), "f", 4, false)}, {});
+    std::vector<float> x = {0.0f, -0.0f, 1e-45f, -1e-45f}, out(4);
+    ASSERT_EQ(call(*module, "f", {4}, {x.data(), out.data()}), kGood);
+    EXPECT_FALSE(std::signbit(out[0])) << ir::info(op).name;
+    EXPECT_TRUE(std::signbit(out[1]) && out[1] == 0) << ir::info(op).name;
+  }
+}
+
+TEST(Math, DoubleIsTheLibrarys) {
+  const std::vector<std::pair<Op, double (*)(double)>> cases = {
+      {Op::Exp, std::exp},   {Op::Log, std::log},     {Op::Tanh, std::tanh},
+      {Op::Erf, std::erf},   {Op::Sin, std::sin},     {Op::Cos, std::cos},
+      {Op::Sqrt, std::sqrt}, {Op::Floor, std::floor}, {Op::Round, std::nearbyint}};
+  for (auto [op, exact] : cases) {
+    auto module = compile({math_function(op, Float(64), "f", 4, false)}, {});
+    std::vector<double> x = {0.3, 1.7, 2.5, 11.25}, out(4);
+    ASSERT_EQ(call(*module, "f", {4}, {x.data(), out.data()}), kGood);
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_DOUBLE_EQ(out[i], exact(x[i])) << ir::info(op).name;
+  }
+}
+
+TEST(Math, NarrowFloatsRoundTheF32Result) {
+  for (Type type : {Float(16), BFloat(16)}) {
+    auto module = compile({math_function(Op::Exp, type, "f", 8, false)}, {});
+    Array x(type, 64), out(type, 64);
+    for (std::size_t i = 0; i < 64; ++i)
+      x.set(i, ir::Value::of_float(type, (static_cast<double>(i) - 32) / 4));
+    ASSERT_EQ(call(*module, "f", {64}, {x.data(), out.data()}), kGood);
+    for (std::size_t i = 0; i < 64; ++i) {
+      double exact = std::exp(x.get(i).f);
+      EXPECT_NEAR(out.get(i).f, exact, exact * (type.code == TypeCode::BFloat ? 0x1p-8 : 0x1p-10))
+          << x.get(i).f;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace calotype::llvm_backend

@@ -1,0 +1,128 @@
+// The error bound beside float values: it contains what happens, in any order of a sum, and is not idle.
+
+#include <cmath>
+
+#include "helpers.h"
+#include "lang/lanes.h"
+
+namespace calotype {
+namespace {
+
+using test::random_buffer;
+
+const Var x("x");
+
+struct Case {
+  const char* name;
+  std::function<Expr(Expr, Expr)> f;  ///< of operands between 0.51 and 8
+};
+
+const std::vector<Case> kCases = {
+    {"sum", [](Expr a, Expr b) { return a + b * a - b; }},
+    {"quotient", [](Expr a, Expr b) { return a / (b + a) / b; }},
+    {"cancellation", [](Expr a, Expr b) { return (a + b) * (a - b) - (a * a - b * b); }},
+    {"exp", [](Expr a, Expr b) { return exp(a - b * a / 8); }},
+    {"log", [](Expr a, Expr b) { return log(a * b + 1); }},
+    {"sqrt", [](Expr a, Expr b) { return sqrt(a * b) + rsqrt(a + b); }},
+    {"tanh", [](Expr a, Expr b) { return tanh(a - b) * erf(a * b / 16); }},
+    {"sin", [](Expr a, Expr b) { return sin(a * b) + cos(a - b); }},
+    {"pow", [](Expr a, Expr b) { return pow(a * b, 1 / b); }},
+    {"mod", [](Expr a, Expr b) { return (a * 7) % b; }},
+    {"minmax", [](Expr a, Expr b) { return max(min(a * b, b * b), abs(a - b)); }},
+    {"select", [](Expr a, Expr b) { return select(a < b, a * b, a / b) * a; }},
+    {"floor", [](Expr a, Expr b) { return floor(a) + b * 3; }},
+    {"round trip",
+     [](Expr a, Expr b) {
+       return cast(a.type(), cast<bfloat16_t>(a * b)) + cast(a.type(), cast<float16_t>(b));
+     }},
+};
+
+TEST(ErrorBound, ContainsTheErrorOfEveryOperation) {
+  for (const Type type : {Float(32), Float(16), BFloat(16)}) {
+    for (const Case& c : kCases) {
+      ImageParam a(type, 1, "a"), b(type, 1, "b");
+      Func f("f");
+      f(x) = c.f(a(x), b(x));
+      const int n = 5000;
+      const Pipeline p("p", {a, b}, {{f, {a.extent(0)}}});
+      const Evaluation e =
+          p.evaluate({random_buffer(type, {n}, 1, 0.51, 8), random_buffer(type, {n}, 2, 0.51, 8)});
+      int moved = 0;
+      double tightest = 1e300;
+      for (int i = 0; i < n; ++i) {
+        const double error = std::fabs(e.outputs[0].value({i}) - e.exact[0].value({i})),
+                     bound = e.bound[0].value({i});
+        // First order: the square of the relative error is left out.
+        ASSERT_LE(error, bound * 1.1 + 1e-12)
+            << c.name << " " << type.str() << " at " << i << " value " << e.outputs[0].value({i});
+        moved += error > 0;
+        if (error > 0) tightest = std::min(tightest, bound / error);
+      }
+      EXPECT_GT(moved, 0) << c.name;
+      EXPECT_LT(tightest, 40) << c.name << " " << type.str();
+    }
+  }
+}
+
+TEST(ErrorBound, CoversSumsInAnyOrder) {
+  // Large terms cancel: partial sums of one order are small, those of another are not.
+  const int n = 4096;
+  ImageParam in(Float(32), 1, "in");
+  RDom r(0, in.extent(0), "r");
+  Func f("f");
+  f() += in(r);
+  const Buffer input(Float(32), {n});
+  for (int i = 0; i < n; ++i)
+    input.at<float>({i}) = static_cast<float>((i % 2 == 0 ? 1 : -1) * (1000.1 + i * 0.37));
+  const Evaluation e = Pipeline("p", {in}, {f}).evaluate({input});
+  float positive = 0, negative = 0;
+  for (int i = 0; i < n; i += 2) positive += input.at<float>({i}), negative += input.at<float>({i + 1});
+  const double error = std::fabs(static_cast<double>(positive + negative) - e.exact[0].value({}));
+  EXPECT_GT(error, 0);
+  EXPECT_LE(error, 2 * e.bound[0].value({}));
+  // n - 1 additions of at most the sum of |terms|, each half an ulp.
+  double size = 0;
+  for (int i = 0; i < n; ++i) size += std::fabs(input.at<float>({i}));
+  EXPECT_LE(e.bound[0].value({}), n * size * 0x1p-24);
+}
+
+TEST(ErrorBound, ExactWhereNothingRounds) {
+  ImageParam in(Float(32), 1, "in");
+  Func f("f");
+  f(x) = max(-in(x), abs(in(x)) / 1.0f);
+  const Evaluation e =
+      Pipeline("p", {in}, {{f, {in.extent(0)}}}).evaluate({random_buffer(Float(32), {9}, 2)});
+  for (int i = 0; i < 9; ++i) EXPECT_EQ(e.bound[0].value({i}), 0);
+}
+
+TEST(ErrorBound, InfinityHasNoError) {
+  ImageParam in(Float(32), 1, "in");
+  Func f("f");
+  f(x) = exp(min(in(x), -std::numeric_limits<float>::infinity())) + in(x);
+  const Evaluation e =
+      Pipeline("p", {in}, {{f, {in.extent(0)}}}).evaluate({random_buffer(Float(32), {9}, 2)});
+  for (int i = 0; i < 9; ++i) {
+    EXPECT_LT(e.bound[0].value({i}), 1e-5);
+    EXPECT_EQ(e.outputs[0].value({i}), e.exact[0].value({i}));
+  }
+}
+
+TEST(ErrorBound, SurvivesIntermediateFuncs) {
+  ImageParam in(Float(32), 1, "in");
+  Func f("f"), g("g"), h("h");
+  f(x) = in(x) / 3.0f;
+  g(x) = cast<int>(f(x) * 100);  // an integer: what depends on it is exact
+  h(x) = f(x) * f(x) + g(x);
+  const Evaluation e =
+      Pipeline("p", {in}, {{h, {in.extent(0)}}}).evaluate({random_buffer(Float(32), {999}, 2)});
+  int moved = 0;
+  for (int i = 0; i < 999; ++i) {
+    const double error = std::fabs(e.outputs[0].value({i}) - e.exact[0].value({i}));
+    ASSERT_LE(error, e.bound[0].value({i}));
+    moved += error > 0;
+  }
+  EXPECT_GT(moved, 900);
+}
+
+}  // namespace
+}  // namespace calotype

@@ -1,0 +1,101 @@
+// How operators are tested; see harness.h.
+#include "operators/harness.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include "cli/check.h"
+#include "cli/convert.h"
+
+namespace calotype::test {
+namespace {
+
+Schedule make_schedule(const ScheduleCase& c) {
+  if (c.schedule == "empty") return Schedule{};
+  return find_operator(c.op).schedule(c.schedule).make(OperatorTypes::parse(c.types));
+}
+
+cli::Call random_call(const std::string& op, const Pipeline& pipeline, const cli::Sizes& sizes,
+                      const std::map<std::string, double>& params) {
+  cli::RunOptions options;
+  options.select.sizes = sizes;
+  options.params = params;
+  options.seed = 11;
+  return cli::make_call(find_operator(op), pipeline, {}, options);
+}
+
+void run_on(const Target& target, const ScheduleCase& c, const Pipeline& pipeline, const cli::Call& call,
+            const Evaluation& reference) {
+  const Kernel kernel = pipeline.compile(make_schedule(c), target);
+  for (const Buffer& output : call.outputs)
+    if (output.elements() > 0) std::memset(output.data(), 0xff, output.elements() * output.type().bytes());
+  kernel.call(call.arguments(pipeline.graph()));
+  for (const cli::Comparison& result : cli::compare_outputs(pipeline, call.outputs, reference)) {
+    EXPECT_TRUE(result.passed()) << fmt::format(
+        "{} on {}, sizes {}: {} of {} differ; first at ({}): got {}, expected {} within {}", c.schedule,
+        target.str(), cli::to_string(call.sizes), result.different, result.elements,
+        fmt::join(result.first.at, ", "), result.first.got, result.first.expected, result.first.allowed);
+  }
+}
+
+}  // namespace
+
+std::vector<ScheduleCase> schedule_cases(const std::string& name) {
+  const Operator& op = find_operator(name);
+  std::vector<ScheduleCase> cases;
+  for (const OperatorTypes& types : op.types) {
+    cases.push_back({name, types.str(), "empty", false});
+    cases.push_back({name, types.str(), "empty", true});
+    for (const NamedSchedule& s : op.schedules)
+      cases.push_back({name, types.str(), s.name, s.kind != Target::Kind::Host});
+  }
+  return cases;
+}
+
+std::string case_name(const testing::TestParamInfo<ScheduleCase>& info) {
+  std::string text = info.param.types + "_" + info.param.schedule + (info.param.gpu ? "_on_gpu" : "_on_host");
+  for (char& c : text)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  return text;
+}
+
+void check_reference(const std::string& op, const std::string& types, const cli::Sizes& sizes,
+                     const std::map<std::string, double>& params, const ClosedForm& expected,
+                     double relative) {
+  const Pipeline pipeline = find_operator(op).pipeline(OperatorTypes::parse(types));
+  const cli::Call call = random_call(op, pipeline, sizes, params);
+  const Evaluation reference = pipeline.evaluate(call.inputs, call.params, call.sizes);
+  const Buffer& got = reference.outputs.front();
+  const bool is_float = got.type().is_float();
+  for (std::int64_t i = 0; i < got.elements(); ++i) {
+    const std::vector<std::int64_t> at = cli::coordinates_of(got, i);
+    const double want = expected(call, at);
+    if (!is_float) {
+      ASSERT_EQ(got.value(at), want) << types << " at (" << fmt::format("{}", fmt::join(at, ", ")) << ")";
+      continue;
+    }
+    ASSERT_NEAR(reference.exact.front().value(at), want, relative * (std::fabs(want) + 1e-3))
+        << types << " element " << i;
+    ASSERT_NEAR(got.value(at), want, reference.bound.front().value(at) + 1e-30) << types << " element " << i;
+  }
+}
+
+void check_schedule(const ScheduleCase& c, const cli::Sizes& sizes,
+                    const std::map<std::string, double>& params) {
+  const Pipeline pipeline = find_operator(c.op).pipeline(OperatorTypes::parse(c.types));
+  const cli::Call call = random_call(c.op, pipeline, sizes, params);
+  const Evaluation reference = pipeline.evaluate(call.inputs, call.params, call.sizes);
+#ifdef CALOTYPE_HAS_LLVM
+  if (!c.gpu) run_on(Target::host(), c, pipeline, call, reference);
+#else
+  if (!c.gpu) GTEST_SKIP() << "this build has no CPU backend";
+#endif
+  if (!c.gpu) return;
+  run_on(Target::interpreter(), c, pipeline, call, reference);
+  if (std::getenv("CALOTYPE_TEST_GPU")) run_on(Target::cuda(), c, pipeline, call, reference);
+}
+
+}  // namespace calotype::test

@@ -1,0 +1,41 @@
+#pragma once
+// Every operator is tested in the same way: under each of its schedules and the empty one, on the host and on
+// the interpreter of GPU programs (and on a GPU where CALOTYPE_TEST_GPU is set), the results equal the
+// reference; and the reference equals a closed form that the test computes with no help of the library.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "calotype/operator.h"
+#include "cli/inputs.h"
+
+namespace calotype::test {
+
+/// One schedule of an operator for one combination of element types.
+struct ScheduleCase {
+  std::string op, types, schedule;  ///< schedule: "empty" or a name of the operator's own
+  bool gpu = false;
+  friend void PrintTo(const ScheduleCase& c, std::ostream* out) { *out << c.types << " " << c.schedule; }
+};
+
+/// All schedules and types of an operator, and the empty schedule on both kinds of target.
+std::vector<ScheduleCase> schedule_cases(const std::string& op);
+std::string case_name(const testing::TestParamInfo<ScheduleCase>& info);
+
+/// What an output must be at the coordinates, in double arithmetic.
+using ClosedForm = std::function<double(const cli::Call& call, const std::vector<std::int64_t>& at)>;
+
+/// The reference of the algorithm equals the closed form: integers exactly, floats within the reference's own
+/// error bound and `relative` in float64.
+void check_reference(const std::string& op, const std::string& types, const cli::Sizes& sizes,
+                     const std::map<std::string, double>& params, const ClosedForm& expected,
+                     double relative = 1e-12);
+
+/// The schedule's results equal the reference.
+void check_schedule(const ScheduleCase& c, const cli::Sizes& sizes,
+                    const std::map<std::string, double>& params = {});
+
+}  // namespace calotype::test

@@ -1,0 +1,144 @@
+// The driver: what is said where it is missing, and our declarations against those of cuda.h.
+
+#include "runtime/cuda_driver.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <type_traits>
+
+#if __has_include(<cuda.h>)
+#include <cuda.h>
+#define HAVE_CUDA_H 1
+#elif __has_include("/usr/local/cuda/include/cuda.h")
+#include "/usr/local/cuda/include/cuda.h"
+#define HAVE_CUDA_H 1
+#endif
+
+#include "runtime/cuda_device.h"
+#include "runtime/nvrtc.h"
+
+namespace {
+
+/// Opens what the environment names in a process of its own, since a process looks only once, and prints the
+/// error.
+template <class Open>
+void report(const char* variable, const char* value, Open open) {
+  setenv(variable, value, 1);
+  calotype_context context{};
+  open(&context);
+  fprintf(stderr, "kind %d: %s\n", context.error.kind, context.error.message);
+  _Exit(0);
+}
+
+void open_driver(calotype_context* context) { calotype_cuda_open(context); }
+void open_nvrtc(calotype_context* context) { calotype_nvrtc_version(context); }
+
+TEST(CudaDriver, MissingPiecesAreNamed) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(report("CALOTYPE_LIBCUDA", "libno_such_driver.so.1", open_driver), ::testing::ExitedWithCode(0),
+              "kind 4: libno_such_driver.so.1 not found: no NVIDIA driver on this machine");
+  EXPECT_EXIT(report("CALOTYPE_LIBCUDA", "libm.so.6", open_driver), ::testing::ExitedWithCode(0),
+              "kind 4: libm.so.6 has no cuInit: the NVIDIA driver is too old");
+}
+
+TEST(CudaDriver, EitherOpensOrSaysWhyNot) {
+  calotype_context context{};
+  calotype_cuda_device device;
+  const calotype_error_kind kind = calotype_cuda_device_open(&context, 0, &device);
+  if (kind != CALOTYPE_GOOD) {
+    EXPECT_EQ(kind, CALOTYPE_NO_TARGET);
+    EXPECT_NE(context.error.message[0], 0);
+    GTEST_SKIP() << "no GPU: " << context.error.message;
+  }
+  EXPECT_GT(device.multiprocessors, 0);
+  EXPECT_GE(device.shared_bytes, 48 * 1024);
+  EXPECT_EQ(std::string(device.arch).rfind("sm_", 0), 0u);
+  calotype_cuda_device none;
+  EXPECT_EQ(calotype_cuda_device_open(&context, 1000, &none), CALOTYPE_NO_TARGET);
+  EXPECT_STREQ(context.error.value, "1000");
+  calotype_cuda_device_close(&device);
+}
+
+TEST(Nvrtc, MissingLibraryIsNamed) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(report("CALOTYPE_NVRTC", "/no/such/folder", open_nvrtc), ::testing::ExitedWithCode(0),
+              "kind 4: CALOTYPE_NVRTC names '/no/such/folder', where no libnvrtc can be opened");
+  EXPECT_EXIT(report("CALOTYPE_NVRTC", "libm.so.6", open_nvrtc), ::testing::ExitedWithCode(0),
+              "kind 4: libm.so.6 has no nvrtcVersion");
+}
+
+TEST(Nvrtc, CompilesAndReportsFailures) {
+  calotype_context context{};
+  if (calotype_nvrtc_version(&context) == 0) GTEST_SKIP() << context.error.message;
+  EXPECT_GE(calotype_nvrtc_version(&context), 12000);
+  calotype_nvrtc_output output;
+  const char* good = "extern \"C\" __global__ void k(float* x) { x[threadIdx.x] = 1.0f; }";
+  ASSERT_EQ(calotype_nvrtc_compile(&context, good, "k.cu", "sm_90a", nullptr, 0, &output), CALOTYPE_GOOD)
+      << context.error.message;
+  EXPECT_EQ(output.failed, 0);
+  EXPECT_NE(strstr(output.ptx, ".entry k"), nullptr);
+  EXPECT_EQ(memcmp(output.cubin, "\177ELF", 4), 0);
+  calotype_nvrtc_free(&output);
+  ASSERT_EQ(calotype_nvrtc_compile(&context, "nonsense", "k.cu", "sm_90a", nullptr, 0, &output),
+            CALOTYPE_GOOD);
+  EXPECT_EQ(output.failed, 1);
+  EXPECT_NE(strstr(output.log, "error"), nullptr);
+  calotype_nvrtc_free(&output);
+  EXPECT_EQ(calotype_nvrtc_compile(&context, good, "k.cu", "sm_1", nullptr, 0, &output), CALOTYPE_NO_TARGET);
+  EXPECT_STREQ(context.error.value, "sm_1");
+  calotype_nvrtc_free(&output);
+}
+
+#ifdef HAVE_CUDA_H
+
+/// Two function types that a call cannot tell apart: as many parameters, each of one size, pointers where
+/// pointers are.
+template <class Ours, class Theirs>
+struct SameCall : std::false_type {};
+template <class... Ours, class... Theirs>
+struct SameCall<calotype_cu_result(Ours...), CUresult(Theirs...)> {
+  static constexpr bool value = [] {
+    if constexpr (sizeof...(Ours) != sizeof...(Theirs)) {
+      return false;
+    } else {
+      return ((sizeof(Ours) == sizeof(Theirs) && std::is_pointer_v<Ours> == std::is_pointer_v<Theirs>) &&
+              ...);
+    }
+  }();
+};
+
+#define CHECK_CALL(name, symbol, parameters)                                                             \
+  static_assert(SameCall<std::remove_pointer_t<decltype(calotype_cuda::name)>, decltype(symbol)>::value, \
+                #symbol " is declared otherwise in cuda.h");
+CALOTYPE_CUDA_FUNCTIONS(CHECK_CALL)
+
+static_assert(sizeof(calotype_cu_pointer) == sizeof(CUdeviceptr) &&
+              sizeof(calotype_cu_device) == sizeof(CUdevice));
+static_assert(sizeof(calotype_cu_handle) == sizeof(CUstream) &&
+              sizeof(calotype_cu_result) == sizeof(CUresult));
+
+TEST(CudaHeader, NumbersAgree) {
+  EXPECT_EQ(int{CALOTYPE_CU_WARP_SIZE}, int{CU_DEVICE_ATTRIBUTE_WARP_SIZE});
+  EXPECT_EQ(int{CALOTYPE_CU_MULTIPROCESSORS}, int{CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT});
+  EXPECT_EQ(int{CALOTYPE_CU_MAJOR}, int{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR});
+  EXPECT_EQ(int{CALOTYPE_CU_MINOR}, int{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR});
+  EXPECT_EQ(int{CALOTYPE_CU_SHARED_OPTIN}, int{CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN});
+  EXPECT_EQ(int{CALOTYPE_CU_MEMORY_POOLS}, int{CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED});
+  EXPECT_EQ(int{CALOTYPE_CU_FUNC_MAX_THREADS}, int{CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK});
+  EXPECT_EQ(int{CALOTYPE_CU_FUNC_SHARED}, int{CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES});
+  EXPECT_EQ(int{CALOTYPE_CU_FUNC_LOCAL}, int{CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES});
+  EXPECT_EQ(int{CALOTYPE_CU_FUNC_REGISTERS}, int{CU_FUNC_ATTRIBUTE_NUM_REGS});
+  EXPECT_EQ(int{CALOTYPE_CU_FUNC_MAX_DYNAMIC_SHARED}, int{CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES});
+  EXPECT_EQ(int{CALOTYPE_CU_STREAM_NON_BLOCKING}, int{CU_STREAM_NON_BLOCKING});
+  EXPECT_EQ(int{CALOTYPE_CU_POOL_RELEASE_THRESHOLD}, int{CU_MEMPOOL_ATTR_RELEASE_THRESHOLD});
+  EXPECT_EQ(int{CALOTYPE_CU_OUT_OF_MEMORY}, int{CUDA_ERROR_OUT_OF_MEMORY});
+}
+
+#else
+
+TEST(CudaHeader, NumbersAgree) { GTEST_SKIP() << "no cuda.h on this machine"; }
+
+#endif
+
+}  // namespace

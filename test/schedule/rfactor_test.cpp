@@ -1,0 +1,153 @@
+// rfactor: the graph it makes, its meaning, its refusals.
+#include <random>
+
+#include "helpers.h"
+#include "interpreter.h"
+
+namespace calotype::test {
+
+/// Random non-zero elements that depend on name and point alone.
+std::int64_t element(const std::string& name, const Point& at) {
+  std::uint64_t seed = name[0];
+  for (std::int64_t c : at) seed = seed * 1000003 + static_cast<std::uint64_t>(c);
+  std::mt19937_64 random(seed);
+  const std::int64_t v = static_cast<std::int64_t>(random() % 199) - 99;
+  return v == 0 ? 7 : v;
+}
+
+/// The same output points with the schedule and without, for sizes that do and do not divide.
+void expect_same(const Pipeline& p, const Schedule& s, const std::string& output,
+                 std::vector<std::string> dims) {
+  const auto plain = apply(p, Schedule{}), factored = apply(p, s);
+  for (std::int64_t size : {1, 2, 7, 8, 13}) {
+    std::map<std::string, std::int64_t> sizes;
+    for (const std::string& d : dims) sizes[d] = size + (d == "H" ? 1 : 0);
+    Interpreter before(plain.graph, sizes, element, 0, 16), after(factored.graph, sizes, element, 0, 16);
+    EXPECT_EQ(before.values(output), after.values(output)) << "size " << size;
+  }
+}
+
+/// total() = op over a domain [2, 2 + W) x [0, H) of an input, with a condition.
+Pipeline total(ir::Op op) {
+  Dim W("W"), H("H");
+  ImageParam image(Int(32), {W + 2, H}, "image");
+  Var i("i");
+  RDom r({{2, W}, {0, H}}, "r");
+  r.where((r.x() + r.y()) % 3 != 1);
+  Func total("total"), out("out");
+  const Expr e = image(r.x(), r.y());
+  total(i) = cast<std::int32_t>(i);
+  if (op == ir::Op::Add) total(i) += e * cast<std::int32_t>(i + 1);
+  if (op == ir::Op::Mul) total(i) *= e % 5 + 1;
+  if (op == ir::Op::Min) total(i) = min(total(i), e);
+  if (op == ir::Op::Max) total(i) = max(total(i), e);
+  out(i) = total(i);
+  return Pipeline("total", {image}, {{out, {16}}});
+}
+
+TEST(Rfactor, MakesThePartialFunc) {
+  Schedule s;
+  s["acc"].update().split("k", "ko", "ki", 8);
+  const Stage part = s["acc"].update().rfactor({{"ki", "u"}}, "part");
+  EXPECT_EQ(part.name(), "part");
+  s["part"].compute_at("C", "n");
+  s["acc"].compute_at("C", "n");
+  const auto applied = apply(matmul(), s);
+  const lang::FuncDef* f = applied.graph.find_func("part");
+  ASSERT_NE(f, nullptr);
+  ASSERT_EQ(f->rank(), 3);
+  EXPECT_EQ(f->args[2]->name, "u");
+  EXPECT_EQ(f->stages.size(), 2u);
+  EXPECT_EQ(loops(applied, "part", 1), (Names{"ko", "n", "m", "u"}));
+  EXPECT_EQ(loops(applied, "acc", 1), (Names{"ki", "n", "m"}));
+  EXPECT_TRUE(f->stages[1].predicate.defined()) << "8 may not divide K";
+  EXPECT_EQ(applied.numerics.reassociates, (Names{"acc.k"}));
+  expect_round_trip(matmul(), s);
+  expect_spelling(
+      matmul(), s,
+      R"j({ "stage": "acc.update(0)", "do": "rfactor", "loops": ["ki"], "into": ["u"], "as": "part" })j",
+      R"j(s["acc"].update(0).rfactor({{"ki", "u"}}, "part");)j");
+}
+
+TEST(Rfactor, IntegersAreNotListed) {
+  Schedule s;
+  s["acc"].update().split("k", "ko", "ki", 8).rfactor({{"ki", "u"}}, "part");
+  EXPECT_TRUE(apply(matmul(Int(32)), s).numerics.reassociates.empty());
+}
+
+TEST(Rfactor, ADividingSplitNeedsNoCondition) {
+  Dim W("W");
+  ImageParam image(Int(32), {64, W}, "image");
+  Var y("y");
+  RDom k(0, 64, "k");
+  Func row("row"), out("out");
+  row(y) += image(k, y);
+  out(y) = row(y);
+  const Pipeline p("rows", {image}, {{out, {W}}});
+  Schedule s;
+  s["row"].update().split("k", "ko", "ki", 8).rfactor({{"ki", "u"}}, "part");
+  EXPECT_FALSE(apply(p, s).graph.find_func("part")->stages[1].predicate.defined());
+}
+
+TEST(Rfactor, KeepsTheValueOfEveryOperation) {
+  for (ir::Op op : {ir::Op::Add, ir::Op::Mul, ir::Op::Min, ir::Op::Max}) {
+    const Pipeline p = total(op);
+    Schedule whole, inner, outer, both, fused, twice;
+    whole["total"].update().rfactor({{"r.y", "u"}}, "part");
+    inner["total"].update().split("r.x", "xo", "xi", 4).rfactor({{"xi", "u"}}, "part");
+    outer["total"].update().split("r.x", "xo", "xi", 4).rfactor({{"xo", "u"}}, "part");
+    both["total"].update().split("r.x", "xo", "xi", 4).split("r.y", "yo", "yi", 3);
+    both["total"].update().rfactor({{"xi", "u"}, {"yo", "v"}}, "part");
+    fused["total"].update().fuse("r.x", "r.y", "f").split("f", "fo", "fi", 5).rfactor({{"fi", "u"}}, "part");
+    twice["total"].update().rfactor({{"r.y", "u"}}, "part");
+    twice["part"].update().split("r.x", "xo", "xi", 4).rfactor({{"xo", "v"}}, "part2");
+    for (const Schedule* s : {&whole, &inner, &outer, &both, &fused, &twice}) {
+      expect_same(p, *s, "out", {"W", "H"});
+      expect_round_trip(p, *s);
+    }
+  }
+}
+
+TEST(Rfactor, WorksOnUpdatesThatScatter) {
+  Schedule s;
+  s["hist"].update().rfactor({{"r.y", "u"}}, "part");
+  const auto applied = apply(histogram(), s);
+  EXPECT_EQ(loops(applied, "part", 1), (Names{"r.x", "u:parallel"}));
+  EXPECT_EQ(loops(applied, "hist", 1), (Names{"r.y", "b"}));
+}
+
+TEST(Rfactor, KeepsPureLoopsAndBindings) {
+  Schedule s;
+  s["acc"].update().vectorize("n", 8).split("k", "ko", "ki", 4).unroll("ki").split("ko", "kp", "kq", 2);
+  s["acc"].update().rfactor({{"kp", "u"}}, "part");
+  const auto applied = apply(matmul(), s);
+  EXPECT_EQ(loops(applied, "acc", 1), (Names{"kp", "n.v:vector", "n.o", "m"}));
+  EXPECT_EQ(loops(applied, "part", 1), (Names{"ki:unrolled", "kq", "n", "m", "u"}));
+}
+
+TEST(Rfactor, MakesAParallelReductionLegal) {
+  Schedule s;
+  s["acc"].update().split("k", "ko", "ki", 64).rfactor({{"ko", "u"}}, "part");
+  s["part"].update().parallel("u");
+  EXPECT_EQ(loops(apply(matmul(), s), "part", 1), (Names{"ki", "n", "m", "u:parallel"}));
+}
+
+TEST(Rfactor, IsRefused) {
+  Schedule order, pure, name, coordinate, counts, moved;
+  order["s"].update().rfactor({{"r.y", "u"}}, "part");
+  expect_refused(recurrence(), order, {"s.update(0) is no associative update", "#1 rfactor(r.y, u, part)"});
+  pure["acc"].update().rfactor({{"n", "u"}}, "part");
+  expect_refused(matmul(), pure, {"'n' is no reduction loop"});
+  name["acc"].update().rfactor({{"k", "u"}}, "C");
+  expect_refused(matmul(), name, {"there is a Func or input 'C' already"});
+  coordinate["acc"].update().rfactor({{"k", "n"}}, "part");
+  expect_refused(matmul(), coordinate, {"'acc' has a coordinate 'n' already"});
+  const schedule::Value::List one = {"k"}, two = {"u", "v"};
+  counts["acc"].update().record("rfactor", {{"loops", one}, {"into", two}, {"as", "part"}});
+  expect_refused(matmul(), counts, {"1 loops and 2 coordinates"});
+  moved["acc"].update().split("k", "ko", "ki", 8).rfactor({{"ki", "u"}}, "part");
+  moved["acc"].update().unroll("ko", 2);
+  expect_refused(matmul(), moved, {"the loop 'ko' is gone: a loop of part"});
+}
+
+}  // namespace calotype::test

@@ -1,0 +1,62 @@
+#pragma once
+// Running a pipeline under a schedule and comparing with the reference evaluator.
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "calotype/calotype.h"
+#include "lang/equality.h"
+
+namespace calotype::testing {
+
+/// A buffer of random values: floats uniform in [-2, 2) without 0, integers small and not all alike.
+inline Buffer random_buffer(Type type, std::vector<std::int64_t> extents, std::uint64_t seed) {
+  Buffer b(type, std::move(extents));
+  std::mt19937_64 random(seed);
+  std::vector<std::int64_t> at(b.rank(), 0);
+  for (std::int64_t i = 0; i < b.elements(); ++i) {
+    double value = 0;
+    if (type.is_float())
+      value = std::uniform_real_distribution<double>(0.01, 2.0)(random) * (random() % 2 ? 1 : -1);
+    else if (type.is_uint())
+      value = static_cast<double>(1 + random() % (type.is_bool() ? 1 : 200));
+    else
+      value = static_cast<double>(static_cast<std::int64_t>(random() % 101) - 50);
+    b.set_value(at, value);
+    for (int d = 0; d < b.rank(); ++d) {
+      if (++at[d] < b.extent(d)) break;
+      at[d] = 0;
+    }
+  }
+  return b;
+}
+
+/// Fills with a pattern that no computed value has, so that an element left unwritten shows.
+inline void poison(const Buffer& b) {
+  Buffer copy = b;
+  copy.fill(b.type().is_float() ? -12345.0 : b.type().is_bool() ? 1 : 113);
+}
+
+/// Compile, run on random inputs, compare every output with evaluate().
+inline void expect_matches(const Pipeline& pipeline, const Schedule& schedule, const Target& target,
+                           const std::vector<Buffer>& inputs, const std::vector<Buffer>& outputs,
+                           const std::map<std::string, std::int64_t>& sizes = {}) {
+  const Evaluation reference = pipeline.evaluate(inputs, {}, sizes);
+  Kernel kernel = pipeline.compile(schedule, target);
+  std::vector<Arg> args(inputs.begin(), inputs.end());
+  for (const Buffer& b : outputs) {
+    poison(b);
+    args.push_back(b);
+  }
+  kernel.call(args);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const lang::EqualityReport result = lang::compare_with_reference(outputs[i], reference, i, false);
+    EXPECT_TRUE(result.ok) << pipeline.name() << " for " << target.str() << " under\n"
+                           << schedule.str() << "\n"
+                           << result.str() << "\n"
+                           << kernel.show("lowered");
+  }
+}
+
+}  // namespace calotype::testing
