@@ -47,6 +47,20 @@ bool complementary(const Expr& a, const Expr& b) {
 /// How a pair of operands of && or || reduces.
 enum class Pair { independent, keep_first, keep_second, decided };
 
+Pair relation(Op op, const Expr& a, const Expr& b, const std::optional<Linear>& form_a,
+              const std::optional<Linear>& form_b) {
+  const bool conjunction = op == Op::And;
+  if (equal(a, b)) return Pair::keep_first;
+  if (complementary(a, b)) return Pair::decided;
+  if (!form_a || !form_b) return Pair::independent;
+  if (const Linear d = subtract(*form_b, *form_a); d.is_constant())
+    return (d.constant >= 0) == conjunction ? Pair::keep_first : Pair::keep_second;
+  // Both hold only if the sum is not negative; neither only if it is at most -2.
+  if (const Linear s = add(*form_a, *form_b); s.is_constant())
+    if (conjunction ? s.constant < 0 : s.constant >= -1) return Pair::decided;
+  return Pair::independent;
+}
+
 }  // namespace
 
 Expr Simplifier::comparison(const Expr& e) {
@@ -181,6 +195,15 @@ Expr Simplifier::connective(const Expr& e) {
     }
     flatten(e->op, r, operands);
   }
+  if (!reduce_pairs(e->op, operands)) return truth(!conjunction);
+  if (operands.empty()) return truth(conjunction);
+  Expr r = operands.front();
+  for (std::size_t i = 1; i < operands.size(); ++i) r = make(e->op, e->type, {r, operands[i]});
+  return r;
+}
+
+/// Drops what another operand implies; false if two of them decide the whole.
+bool Simplifier::reduce_pairs(Op op, std::vector<Expr>& operands) {
   // As forms that are not negative where the operand holds.
   std::vector<std::optional<Linear>> forms;
   for (const Expr& o : operands) {
@@ -189,38 +212,31 @@ Expr Simplifier::connective(const Expr& e) {
                         ? std::optional(slack(o->op, analysis_.view(o->args[0]), analysis_.view(o->args[1])))
                         : std::nullopt);
   }
-  const auto relate = [&](std::size_t i, std::size_t j) {
-    if (equal(operands[i], operands[j])) return Pair::keep_first;
-    if (complementary(operands[i], operands[j])) return Pair::decided;
-    if (!forms[i] || !forms[j]) return Pair::independent;
-    if (const Linear d = subtract(*forms[j], *forms[i]); d.is_constant())
-      return (d.constant >= 0) == conjunction ? Pair::keep_first : Pair::keep_second;
-    // Both hold only if the sum is not negative; neither only if it is at most -2.
-    if (const Linear s = add(*forms[i], *forms[j]); s.is_constant())
-      if (conjunction ? s.constant < 0 : s.constant >= -1) return Pair::decided;
-    return Pair::independent;
+  const auto erase = [&](std::size_t i) {
+    operands.erase(operands.begin() + static_cast<std::ptrdiff_t>(i));
+    forms.erase(forms.begin() + static_cast<std::ptrdiff_t>(i));
   };
   for (std::size_t i = 0; i < operands.size(); ++i) {
     for (std::size_t j = i + 1; j < operands.size();) {
-      const Pair p = relate(i, j);
-      if (p == Pair::decided) return truth(!conjunction);
-      if (p == Pair::independent) {
-        ++j;
-        continue;
+      switch (relation(op, operands[i], operands[j], forms[i], forms[j])) {
+        case Pair::decided:
+          return false;
+        case Pair::independent:
+          ++j;
+          break;
+        case Pair::keep_first:
+          erase(j);
+          break;
+        case Pair::keep_second:
+          std::swap(operands[i], operands[j]);
+          std::swap(forms[i], forms[j]);
+          erase(j);
+          j = i + 1;
+          break;
       }
-      if (p == Pair::keep_second) {
-        operands[i] = operands[j];
-        forms[i] = forms[j];
-      }
-      operands.erase(operands.begin() + static_cast<std::ptrdiff_t>(j));
-      forms.erase(forms.begin() + static_cast<std::ptrdiff_t>(j));
-      if (p == Pair::keep_second) j = i + 1;
     }
   }
-  if (operands.empty()) return truth(conjunction);
-  Expr r = operands.front();
-  for (std::size_t i = 1; i < operands.size(); ++i) r = make(e->op, e->type, {r, operands[i]});
-  return r;
+  return true;
 }
 
 Expr Simplifier::select(const Expr& e) {

@@ -50,6 +50,7 @@ class Simplifier {
   Expr equality(const Expr& e, const Expr& a, const Expr& b);
   Expr below_zero_form(Linear nonnegative, Type type);
   Expr connective(const Expr& e);
+  bool reduce_pairs(Op op, std::vector<Expr>& operands);
   Expr negation(const Expr& e);
   Expr select(const Expr& e);
   Expr known_condition(const Expr& e);

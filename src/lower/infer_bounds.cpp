@@ -223,12 +223,20 @@ class Inference {
     const ir::Scope scope = body_scope(reader);
     std::vector<LoopId> loops = enclosing_loops(tree_, reader);
     for (std::size_t d = 0; d < call->args.size(); ++d) {
-      Interval i = ir::bounds_of(call->args[d], scope, tree_.facts);
-      clip(i, call->args[d], tree_.def(reader).predicate, scope);
-      i = eliminate_to(i, loops, site, ir::callee_of(call)->name);
+      Interval i = eliminate_to(ir::bounds_of(call->args[d], scope, tree_.facts), loops, site, ir::callee_of(call)->name);
+      Interval promised;
+      clip(promised, call->args[d], tree_.def(reader).predicate, scope);
+      intersect(i, eliminate_to(promised, loops, site, ir::callee_of(call)->name));
       if (!i.bounded()) refuse_unbounded(call, static_cast<int>(d), reader);
       box[d] = box[d].bounded() ? ir::interval_union(box[d], i, tree_.facts) : i;
     }
+  }
+
+  // Ends are compared only when both are eliminated: before that the tighter one may depend on more loops, and lose
+  // more with them.
+  void intersect(Interval& i, const Interval& other) {
+    if (other.min.defined()) i.min = i.min.defined() ? simple(max(i.min, other.min)) : other.min;
+    if (other.max.defined()) i.max = i.max.defined() ? simple(min(i.max, other.max)) : other.max;
   }
 
   // Where the predicate bounds the very combination of coordinates that is the index, that bound is the index's.
@@ -242,11 +250,11 @@ class Inference {
     if (low->type != Int(64)) return;
     if (std::optional<std::int64_t> above = ir::as_int(simple(index - low))) {
       const Expr most = ir::bounds_of(high - gap + ir::index(*above), scope, tree_.facts).max;
-      if (most.defined()) range.max = range.max.defined() ? simple(min(range.max, most)) : most;
+      intersect(range, {{}, most});
     }
     if (std::optional<std::int64_t> above = ir::as_int(simple(index - high))) {
       const Expr least = ir::bounds_of(low + gap + ir::index(*above), scope, tree_.facts).min;
-      if (least.defined()) range.min = range.min.defined() ? simple(max(range.min, least)) : least;
+      intersect(range, {least, {}});
     }
   }
 
@@ -352,7 +360,9 @@ class Inference {
       for (int d = 0; d < func.rank(); ++d) {
         if (ir::is(coordinates[d], ir::Op::Variable) && ir::symbol_of(coordinates[d]) == func.args[d]) continue;
         Interval i = ir::bounds_of(coordinates[d], scope, tree_.facts);
-        clip(i, coordinates[d], def.predicate, scope);
+        Interval promised;
+        clip(promised, coordinates[d], def.predicate, scope);
+        intersect(i, promised);
         if (!i.bounded()) refuse_unbounded(ir::make(ir::Op::Call, func.type, coordinates, func.callee), d, {func.id, s});
         need[d] = ir::interval_union(need[d], i, tree_.facts);
       }

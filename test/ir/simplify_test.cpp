@@ -323,6 +323,7 @@ TEST_F(Simplification, BoundsByConstants) {
   EXPECT_EQ(upper(t * 8 + v), 2047);
   EXPECT_EQ(upper(cast<std::int64_t>(u8) * 2), 510);
   EXPECT_EQ(upper(min(y * 32 + 31, W - 1) - min(y * 32, W - 32) + 1), 32);
+  EXPECT_EQ(lower(named("w", UInt(64)) + 5), 0);  // may wrap
   EXPECT_EQ(lower(W), 1);
   EXPECT_EQ(upper(W), std::nullopt);
 }

@@ -62,9 +62,6 @@ class Elements {
     auto* at = memory_.data() + static_cast<std::size_t>(i) * width();
     return {at, at + width()};
   }
-  void set(std::int64_t i, const std::vector<std::byte>& value) {
-    std::memcpy(memory_.data() + static_cast<std::size_t>(i) * width(), value.data(), width());
-  }
 
  private:
   std::size_t width() const { return static_cast<std::size_t>(type_.bytes()); }
@@ -85,83 +82,100 @@ Run run_of(std::int64_t stride, int lanes) {
 /// How a tail is masked: not at all, by a limit that a ramp is compared with, or by bits from memory.
 enum class Mask { None, Limit, Bits };
 
-/// out[0..lanes) = in[first + i * stride] where the mask holds, into dense memory; the stride a constant or a
-/// scalar.
-lower::Function strided_load(Type type, int lanes, std::int64_t stride, bool constant, Mask mask) {
+/// One access of `lanes` elements with a stride, of a type, masked or not.
+struct Access {
+  bool storing;
+  Type type;
+  int lanes;
+  std::int64_t stride;
+  bool constant;  ///< the stride; else it is a scalar argument
+  Mask mask;
+
+  std::string text() const {
+    return (storing ? "store " : "load ") + type.str() + " x" + std::to_string(lanes) + " stride " +
+           std::to_string(stride) + (constant ? "" : " varying") + " mask " +
+           std::to_string(static_cast<int>(mask));
+  }
+};
+
+/// dense[i] = strided[first + i * stride] where the mask holds, or the other way round.
+lower::Function function_of(const Access& a, const std::string& name) {
   lower::Function f;
-  f.name = "f";
+  f.name = name;
   auto first = ir::make_symbol(ir::SymbolKind::Param, "first"),
        step = ir::make_symbol(ir::SymbolKind::Stride, "step");
   auto limit = ir::make_symbol(ir::SymbolKind::Param, "limit");
-  auto in = argument("in", type, true), bits = argument("bits", Bool(), true), out = argument("out", type);
+  auto strided = argument("strided", a.type, !a.storing), dense = argument("dense", a.type, a.storing);
+  auto bits = argument("bits", Bool(), true);
   f.scalars = {first, step, limit};
-  f.buffers = {in, bits, out};
-  Expr by = constant ? ir::index(stride) : ir::make_var(step);
-  Expr index = ir::make(Op::Ramp, Int(64, lanes), {ir::make_var(first), by});
-  Expr dense = ramp(ir::index(0), 1, lanes);
-  Expr predicate = mask == Mask::Limit  ? binary(Op::Lt, dense, broadcast(ir::make_var(limit), lanes))
-                   : mask == Mask::Bits ? load(bits, dense)
-                                        : Expr();
-  f.body = ir::store(out, predicate.defined() ? load_if(in, predicate, index) : load(in, index), {dense});
+  f.buffers = {strided, dense, bits};
+  Expr by = a.constant ? ir::index(a.stride) : ir::make_var(step);
+  Expr there = ir::make(Op::Ramp, Int(64, a.lanes), {ir::make_var(first), by});
+  Expr here = ramp(ir::index(0), 1, a.lanes);
+  Expr predicate = broadcast(Expr(true), a.lanes);
+  if (a.mask == Mask::Limit) predicate = binary(Op::Lt, here, broadcast(ir::make_var(limit), a.lanes));
+  if (a.mask == Mask::Bits) predicate = load(bits, here);
+  if (a.storing) {
+    f.body = ir::store(strided, load(dense, here), {there}, predicate);
+  } else {
+    f.body = ir::store(
+        dense, a.mask == Mask::None ? load(strided, there) : load_if(strided, predicate, there), {here});
+  }
   return f;
 }
 
-/// The other way round: out[first + i * stride] = in[i].
-lower::Function strided_store(Type type, int lanes, std::int64_t stride, bool constant, Mask mask) {
-  lower::Function f = strided_load(type, lanes, stride, constant, Mask::None);
-  auto in = f.buffers[0], bits = f.buffers[1], out = f.buffers[2];
-  Expr dense = ramp(ir::index(0), 1, lanes);
-  Expr by = constant ? ir::index(stride) : ir::make_var(f.scalars[1]);
-  Expr index = ir::make(Op::Ramp, Int(64, lanes), {ir::make_var(f.scalars[0]), by});
-  Expr predicate = mask == Mask::Limit  ? binary(Op::Lt, dense, broadcast(ir::make_var(f.scalars[2]), lanes))
-                   : mask == Mask::Bits ? load(bits, dense)
-                                        : broadcast(Expr(true), lanes);
-  f.body = ir::store(out, load(in, dense), {index}, predicate);
-  return f;
+/// Run it with memory guarded on one side and compare every byte.
+void check_access(const Access& a, const Module& module, const std::string& name, bool at_end,
+                  std::int64_t limit) {
+  // A masked run ends where its last active lane is: memory has no room for the others.
+  const int active = a.mask == Mask::Limit ? std::max(static_cast<int>(limit), 1) : a.lanes;
+  const auto [first, span] = run_of(a.stride, active);
+  Elements strided(a.type, span, at_end, 1), dense(a.type, a.lanes, at_end, 2),
+      bits(Bool(), a.lanes, at_end, 3);
+  auto expected_strided = strided.bytes(), expected_dense = dense.bytes();
+  const auto width = static_cast<std::size_t>(a.type.bytes());
+  for (int i = 0; i < a.lanes; ++i) {
+    bool on =
+        a.mask == Mask::None || (a.mask == Mask::Limit ? i < limit : bits.element(i)[0] == std::byte{1});
+    auto* here = &expected_dense[static_cast<std::size_t>(i) * width];
+    if (!on) {
+      if (!a.storing) std::fill_n(here, width, std::byte{0});
+      continue;
+    }
+    auto* there = &expected_strided[static_cast<std::size_t>(first + i * a.stride) * width];
+    std::copy_n(a.storing ? here : there, width, a.storing ? there : here);
+  }
+  ASSERT_EQ(call(module, name, {first, a.stride, limit}, {strided.data(), dense.data(), bits.data()}), kGood);
+  ASSERT_TRUE(strided.bytes() == expected_strided && dense.bytes() == expected_dense)
+      << a.text() << " limit " << limit << " at_end " << at_end;
 }
 
-/// The access at every stride and mask, on memory guarded on both sides in turn.
+/// Every stride and mask of a type.
+std::vector<Access> all_accesses(bool storing, Type type) {
+  std::vector<Access> accesses;
+  for (int lanes : kLanes) {
+    for (Mask mask : {Mask::None, Mask::Limit, Mask::Bits}) {
+      for (std::int64_t stride : {1, -1, 2, 3, 4, -2, 7})
+        accesses.push_back({storing, type, lanes, stride, true, mask});
+      for (std::int64_t stride : {1, 3}) accesses.push_back({storing, type, lanes, stride, false, mask});
+    }
+  }
+  return accesses;
+}
+
 void check_strided(bool storing, const std::string& arch) {
   for (Type type : kTypes) {
-    for (int lanes : kLanes) {
-      for (std::int64_t stride : {1, -1, 2, 3, 4, -2, 7}) {
-        for (bool constant : {true, false}) {
-          for (Mask mask : {Mask::None, Mask::Limit, Mask::Bits}) {
-            if (!constant && stride != 3 && stride != 1) continue;
-            auto function = storing ? strided_store(type, lanes, stride, constant, mask)
-                                    : strided_load(type, lanes, stride, constant, mask);
-            auto module = compile({function}, on(arch));
-            for (bool at_end : {false, true}) {
-              for (std::int64_t limit : {0, 1, lanes - 1, lanes}) {
-                if (mask != Mask::Limit && limit != lanes) continue;
-                // A masked run ends where its last active lane is: memory has no room for the others.
-                int active = mask == Mask::Limit ? std::max(static_cast<int>(limit), 1) : lanes;
-                auto [first, span] = run_of(stride, active);
-                Elements strided(type, span, at_end, 1), dense(type, lanes, at_end, 2),
-                    bits(Bool(), lanes, at_end, 3);
-                auto expected_strided = strided.bytes(), expected_dense = dense.bytes();
-                const auto width = static_cast<std::size_t>(type.bytes());
-                for (int i = 0; i < lanes; ++i) {
-                  bool on = mask == Mask::None ||
-                            (mask == Mask::Limit ? i < limit : bits.element(i)[0] == std::byte{1});
-                  auto at_dense = static_cast<std::size_t>(i) * width;
-                  if (!on && !storing) std::fill_n(&expected_dense[at_dense], width, std::byte{0});
-                  if (!on) continue;
-                  std::int64_t place = first + i * stride;
-                  auto at_strided = static_cast<std::size_t>(place) * width;
-                  auto from = storing ? dense.element(i) : strided.element(place);
-                  std::copy(from.begin(), from.end(),
-                            storing ? &expected_strided[at_strided] : &expected_dense[at_dense]);
-                }
-                std::vector<void*> pointers = {strided.data(), bits.data(), dense.data()};
-                if (storing) std::swap(pointers[0], pointers[2]);
-                ASSERT_EQ(call(*module, "f", {first, stride, limit}, pointers), kGood);
-                ASSERT_TRUE(strided.bytes() == expected_strided && dense.bytes() == expected_dense)
-                    << (storing ? "store " : "load ") << type.str() << " x" << lanes << " stride " << stride
-                    << " mask " << static_cast<int>(mask) << " limit " << limit << " at_end " << at_end
-                    << " arch " << arch;
-              }
-            }
+    const auto accesses = all_accesses(storing, type);
+    std::vector<lower::Function> functions;
+    for (const Access& a : accesses)
+      functions.push_back(function_of(a, "f" + std::to_string(functions.size())));
+    auto module = compile(functions, on(arch));
+    for (std::size_t n = 0; n < accesses.size(); ++n) {
+      const int lanes = accesses[n].lanes;
+      for (bool at_end : {false, true}) {
+        for (int limit : {0, 1, lanes - 1, lanes}) {
+          if (accesses[n].mask == Mask::Limit || limit == lanes) {
+            check_access(accesses[n], *module, functions[n].name, at_end, limit);
           }
         }
       }
