@@ -3,7 +3,7 @@
 // done, so that a driver can have two of them work in turn. C++17, no library: it is compiled into every
 // peer.
 //
-//   PROGRAM TYPE SCHEDULE NAME=SIZE,... [INPUT FILE]...
+//   PROGRAM TYPE SCHEDULE[:KNOB=VALUE,...] NAME=SIZE,... [INPUT FILE]...
 //
 //   about       one line: library, version, processor features
 //   run N       N calls, each answered with its seconds
@@ -30,15 +30,30 @@ namespace peers {
 struct Job {
   std::string type;                  ///< "u8", "f32"
   std::string schedule;              ///< by name, one of those that the program has for the operator
+  std::map<std::string, int> knobs;  ///< of the schedule, where they are not to be its own
   std::map<std::string, int> sizes;  ///< by the names of the operator's Dims
   std::vector<std::string> files;    ///< inputs as raw bytes, dimension 0 innermost
 
+  int knob(const std::string& name, int own) const {
+    const auto found = knobs.find(name);
+    return found == knobs.end() ? own : found->second;
+  }
   int size(const std::string& name) const {
     const auto found = sizes.find(name);
     if (found == sizes.end()) throw std::runtime_error("no size " + name + " was given");
     return found->second;
   }
 };
+
+/// NAME=NUMBER,... into `to`.
+inline void parse_numbers(const std::string& text, std::map<std::string, int>& to) {
+  std::istringstream items(text);
+  for (std::string item; std::getline(items, item, ',');) {
+    const std::size_t at = item.find('=');
+    if (at == std::string::npos) throw std::runtime_error("not NAME=NUMBER: " + item);
+    to[item.substr(0, at)] = std::stoi(item.substr(at + 1));
+  }
+}
 
 /// The command line from argument `first` on.
 inline Job parse_job(int argc, char** argv, int first) {
@@ -47,12 +62,11 @@ inline Job parse_job(int argc, char** argv, int first) {
   Job job;
   job.type = argv[first];
   job.schedule = argv[first + 1];
-  std::istringstream sizes(argv[first + 2]);
-  for (std::string item; std::getline(sizes, item, ',');) {
-    const std::size_t at = item.find('=');
-    if (at == std::string::npos) throw std::runtime_error("not NAME=SIZE: " + item);
-    job.sizes[item.substr(0, at)] = std::stoi(item.substr(at + 1));
+  if (const std::size_t at = job.schedule.find(':'); at != std::string::npos) {
+    parse_numbers(job.schedule.substr(at + 1), job.knobs);
+    job.schedule.resize(at);
   }
+  parse_numbers(argv[first + 2], job.sizes);
   job.files.assign(argv + first + 3, argv + argc);
   return job;
 }

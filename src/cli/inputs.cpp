@@ -2,6 +2,7 @@
 #include "cli/inputs.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <set>
 
@@ -146,6 +147,32 @@ std::vector<Buffer> fit_files(const Operator& op, const lang::Graph& graph,
   return given;
 }
 
+// Bytes of a dense buffer, as a double, which does not overflow.
+double bytes_of(Type type, const std::vector<std::int64_t>& extents) {
+  double bytes = type.bytes();
+  for (std::int64_t extent : extents) bytes *= static_cast<double>(extent);
+  return bytes;
+}
+
+// Refuses sizes that this machine cannot hold before anything is allocated: memory that is only promised
+// would be found missing much later, by a killed process.
+void require_memory(const lang::Graph& graph, const Call& call) {
+  double bytes = 0;
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i)
+    if (!call.inputs[i].defined())
+      bytes += bytes_of(graph.inputs[i].type,
+                        extents_of(graph.inputs[i].extents, graph.inputs[i].name, graph, call.sizes));
+  for (const lang::OutputDef& output : graph.outputs) {
+    const lang::FuncDef& func = graph.func(output.func);
+    bytes += bytes_of(func.type, extents_of(output.extents, func.name, graph, call.sizes));
+  }
+  const double machine =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (bytes > machine)
+    usage_error(fmt::format("arguments of these sizes take {:.1f} GB", bytes / 1e9), to_string(call.sizes),
+                fmt::format("at most the {:.1f} GB of this machine", machine / 1e9));
+}
+
 }  // namespace
 
 std::vector<Arg> Call::arguments(const lang::Graph& graph) const {
@@ -202,6 +229,7 @@ Call make_call(const Operator& op, const Pipeline& pipeline, const std::vector<I
   call.params = bind_params(graph, options.params);
   call.inputs = fit_files(op, graph, files, options, call, call.owners);
   call.sizes = bind_sizes(graph, call.inputs, options.select.sizes, optional_sizes(op, graph));
+  require_memory(graph, call);
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
     const lang::InputDef& input = graph.inputs[i];
     if (call.inputs[i].defined()) continue;

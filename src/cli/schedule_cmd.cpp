@@ -21,20 +21,19 @@ struct Loaded {
 
 // --type if given, else the first combination whose structure the file is for, so that the file alone says
 // which.
-OperatorTypes types_of_file(const Selection& select, const Operator& op) {
-  if (!select.type.empty() || select.schedule.empty() || select.schedule[0] == '@' ||
-      select.schedule == "best")
-    return choose_types(op, select.type, {});
-  const std::string text = read_file(select.schedule);
+OperatorTypes types_of_file(const Selection& select, const Operator& op, const Target& target) {
+  const bool file = !select.schedule.empty() && select.schedule[0] != '@' && select.schedule != "empty";
+  if (!select.type.empty() || !file) return choose_types(op, select.type, {});
+  const std::string path = select.schedule == "best" ? find_best(op.name, target) : select.schedule;
   for (const OperatorTypes& types : op.types)
-    if (text.find(op.pipeline(types).fingerprint()) != std::string::npos) return types;
+    if (made_for(path, op.pipeline(types))) return types;
   return op.types.front();
 }
 
 Loaded load(const Selection& select) {
   const Operator& op = find_operator(select.op);
   const Target target = Target::parse(select.target);
-  const OperatorTypes types = types_of_file(select, op);
+  const OperatorTypes types = types_of_file(select, op, target);
   const Pipeline pipeline = op.pipeline(types);
   ChosenSchedule chosen = choose_schedule(select, op, types, pipeline, target);
   set_knobs(chosen.schedule, select);
@@ -108,14 +107,16 @@ std::vector<std::string> lines_of(const std::string& path) {
     if (key == "provenance" || key == "templates" || key == "cases") continue;
     lines.push_back(key + ": " + value.dump());
   }
-  for (const auto& [name, body] : file.value("templates", Json::object()).items()) {
+  const Json templates = file.value("templates", Json::object()), cases = file.value("cases", Json::array());
+  for (const auto& [name, body] : templates.items()) {
     if (!body.is_object()) usage_error("a template of the schedule is no object", path, "{ \"do\": [...] }");
     for (const auto& [key, value] : body.items())
       if (key != "do") lines.push_back(fmt::format("template {}: {}: {}", name, key, value.dump()));
-    for (const Json& directive : body.value("do", Json::array()))
+    const Json directives = body.value("do", Json::array());
+    for (const Json& directive : directives)
       lines.push_back(fmt::format("template {}: {}", name, directive.dump()));
   }
-  for (Json entry : file.value("cases", Json::array())) {
+  for (Json entry : cases) {
     if (entry.is_object()) entry.erase("measured");
     lines.push_back("case: " + entry.dump());
   }

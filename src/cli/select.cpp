@@ -5,7 +5,9 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
+#include "cli/files.h"
 #include "cli/usage.h"
 
 namespace calotype::cli {
@@ -33,22 +35,23 @@ std::string best_name(const Target& target) {
 }
 
 ChosenSchedule load_best(const Operator& op, const Pipeline& pipeline, const Target& target) {
-  ChosenSchedule chosen;
-  chosen.source = find_best(op.name, target);
-  try {
-    chosen.schedule = Schedule::load(chosen.source, pipeline);
-  } catch (const Error& error) {
-    // A file that was looked up and is for another structure of the algorithm is passed over, once and
-    // loudly; a broken file is an error in any case.
-    if (error.diagnostic().directive != "structure") throw;
-    chosen.notes.push_back(fmt::format("warning: {} is passed over for the empty schedule: {}", chosen.source,
-                                       error.diagnostic().message));
-    chosen.source = "empty";
-  }
-  return chosen;
+  const std::string path = find_best(op.name, target);
+  if (made_for(path, pipeline)) return {Schedule::load(path, pipeline), path, {}};
+  return {Schedule{},
+          "empty",
+          {fmt::format(
+              "warning: {} is for other element types or another version of '{}' and is passed over for the "
+              "empty schedule",
+              path, op.name)}};
 }
 
 }  // namespace
+
+// A file that is no JSON counts as made for anything: loading it says what is wrong with it.
+bool made_for(const std::string& path, const Pipeline& pipeline) {
+  const std::string text = read_file(path);
+  return text.find(pipeline.fingerprint()) != std::string::npos || !nlohmann::json::accept(text);
+}
 
 std::string find_best(const std::string& op, const Target& target) {
   std::string tried;

@@ -20,6 +20,10 @@ struct ChosenSchedule {
 /// this program was built or installed with. Error(Usage) lists the places if there is none.
 std::string find_best(const std::string& op, const Target& target);
 
+/// Whether a schedule file is for the structure of this pipeline, rather than for other element types of the
+/// operator or another version of it.
+bool made_for(const std::string& path, const Pipeline& pipeline);
+
 /// `--schedule`: nothing, a file, "best" or "@NAME".
 ChosenSchedule choose_schedule(const Selection& select, const Operator& op, const OperatorTypes& types,
                                const Pipeline& pipeline, const Target& target);

@@ -175,13 +175,38 @@ class Partitioner {
     if (!highs.empty()) high = max(high, v_from);
 
     std::vector<ir::Stmt> parts;
-    if (!lows.empty()) parts.push_back(part(loop, first, v_from, loop->body()));
+    const ir::Stmt edge = with_scalar_edges(loop->body());
+    if (!lows.empty()) parts.push_back(part(loop, first, v_from, edge));
     parts.push_back(part(loop, v_from, v_to, run(decided(loop->body(), made))));
-    if (!highs.empty()) parts.push_back(part(loop, v_to, end, loop->body()));
+    if (!highs.empty()) parts.push_back(part(loop, v_to, end, edge));
     ir::Stmt s = ir::block(std::move(parts));
     if (!highs.empty()) s = ir::let_stmt(to, ir::simplify(high, facts_), s);
     if (!lows.empty()) s = ir::let_stmt(from, ir::simplify(low, facts_), s);
     return s;
+  }
+
+  /// Vector loops whose accesses are clamped lane by lane become serial: as vectors they would be masked gathers, far
+  /// more code than the few iterations of an edge are worth.
+  static ir::Stmt with_scalar_edges(const ir::Stmt& body) {
+    return ir::rewrite(body, [](const ir::Stmt& s) {
+      if (s->kind != ir::StmtKind::For || s->loop().binding != ir::Binding::Vector || !clamps_lanes(s)) return s;
+      ir::LoopInfo info = s->loop();
+      info.binding = ir::Binding::Serial;
+      return ir::for_loop(info, s->exprs[0], s->exprs[1], s->body());
+    });
+  }
+
+  static bool clamps_lanes(const ir::Stmt& loop) {
+    bool found = false;
+    ir::visit_exprs(loop->body(), [&](const Expr& root) {
+      ir::visit(root, [&](const Expr& e) {
+        if (!ir::is(e, ir::Op::Load)) return;
+        found |= ir::any_of(e->args[0], [&](const Expr& n) {
+          return (ir::is(n, ir::Op::Min) || ir::is(n, ir::Op::Max)) && ir::uses(n, loop->loop().var);
+        });
+      });
+    });
+    return found;
   }
 
   /// One part of a cut loop, with variables of its own so that what is known of one part is not taken for another.

@@ -50,7 +50,8 @@ TEST(Program, ListNamesEveryOperator) {
   const Ran ran = run_program("list --json");
   ASSERT_EQ(ran.code, 0) << ran.err;
   std::vector<std::string> names;
-  for (const auto& op : ran.json()["operators"]) {
+  const nlohmann::json json = ran.json();
+  for (const auto& op : json["operators"]) {
     names.push_back(op["name"]);
     for (const char* key : {"inputs", "outputs", "sizes", "knobs", "types", "schedules"})
       EXPECT_TRUE(op.contains(key)) << op["name"] << " " << key;
@@ -200,7 +201,7 @@ TEST(Program, ScheduleCommands) {
   EXPECT_EQ(diff.code, 1);
   EXPECT_FALSE(diff.json()["removed"].empty());
   // A file for another algorithm is an error where it was named.
-  failure("schedule check softmax " + d / "a.json", 2, "schedule");
+  failure("schedule check softmax " + d / "a.json", 2, "usage");
   // A host schedule is not legal on a GPU and the other way round: a check found something.
   const Ran check = run_program("schedule check matmul @host --target cuda-interpreter --json");
   EXPECT_EQ(check.code, 1) << check.out;

@@ -119,9 +119,9 @@ TEST_F(DiskCache, FoldersInOrder) {
   ASSERT_EQ(calotype_cache_folder(folder, sizeof folder), 1);
   EXPECT_STREQ(folder, "/x/calotype");
   unsetenv("XDG_CACHE_HOME");
-  setenv("HOME", "/home/someone", 1);
+  setenv("HOME", "/people/someone", 1);
   ASSERT_EQ(calotype_cache_folder(folder, sizeof folder), 1);
-  EXPECT_STREQ(folder, "/home/someone/.cache/calotype");
+  EXPECT_STREQ(folder, "/people/someone/.cache/calotype");
   unsetenv("HOME");
   EXPECT_EQ(calotype_cache_folder(folder, sizeof folder), 0);
   if (!home.empty()) setenv("HOME", home.c_str(), 1);

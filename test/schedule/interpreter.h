@@ -83,16 +83,19 @@ class Interpreter {
   }
 
   static std::int64_t operate(const Expr& e, const Point& a) {
+    // Long products wrap, as they do in every order.
+    auto unsigned_of = [](std::int64_t x) { return static_cast<std::uint64_t>(x); };
+    auto wrap = [](std::uint64_t x) { return static_cast<std::int64_t>(x); };
     auto floor_div = [](std::int64_t x, std::int64_t y) {
       return y == 0 ? 0 : (x - (((x % y) + y) % y)) / y;
     };
     switch (e->op) {
       case ir::Op::Add:
-        return a[0] + a[1];
+        return wrap(unsigned_of(a[0]) + unsigned_of(a[1]));
       case ir::Op::Sub:
-        return a[0] - a[1];
+        return wrap(unsigned_of(a[0]) - unsigned_of(a[1]));
       case ir::Op::Mul:
-        return a[0] * a[1];
+        return wrap(unsigned_of(a[0]) * unsigned_of(a[1]));
       case ir::Op::Div:
         return floor_div(a[0], a[1]);
       case ir::Op::Mod:

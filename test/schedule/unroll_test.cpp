@@ -19,6 +19,13 @@ TEST(Unroll, TakesConstantLoopsWhole) {
   expect_round_trip(matmul(), s);
 }
 
+TEST(Unroll, LeavesExtentsInsideAConsumerToBounds) {
+  Schedule s;
+  s["by"].split("x", "xo", "xi", 8);
+  s["bx"].compute_at("by", "xo").unroll("x").vectorize("y");
+  EXPECT_EQ(loops(apply(blur(), s), "bx"), (Names{"x:unrolled", "y:vector"}));
+}
+
 TEST(Unroll, IsRefusedForLoopsThatAreNotConstant) {
   Schedule s, much;
   s["by"].unroll("y");

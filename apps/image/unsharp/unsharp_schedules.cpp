@@ -77,8 +77,8 @@ Schedule gpu(const OperatorTypes&) {
   s["sharp"]
       .compute_root()
       .tile("x", "y", "xo", "yo", "xi", "yi", width, height)
-      .split("yi", "yi", "yt", 4)
-      .reorder("yi", "xi", "yt", "xo", "yo", "c")
+      .split("yi", "yr", "yt", 4)
+      .reorder("yr", "xi", "yt", "xo", "yo", "c")
       .gpu_blocks("xo", "yo", "c")
       .gpu_threads("xi", "yt");
   s["gauss_x"]

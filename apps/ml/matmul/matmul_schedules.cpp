@@ -43,8 +43,8 @@ Schedule host(const OperatorTypes&) {
   const Knob panel = s.knob("PANEL", 96);
   s["C"]
       .compute_root()
-      .tile("n", "m", "no", "mo", "ni", "mi", width, panel)
-      .split("mi", "mt", "mi", height)
+      .tile("n", "m", "no", "mo", "ni", "mp", width, panel)
+      .split("mp", "mt", "mi", height)
       .reorder("ni", "mi", "mt", "no", "mo")
       .vectorize("ni", vector)
       .unroll("mi")

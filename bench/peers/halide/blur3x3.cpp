@@ -18,10 +18,14 @@ peers::HalideOperator blur3x3(const peers::Job& job) {
   Expr total = blur_x(x, y - 1, c) + blur_x(x, y, c) + blur_x(x, y + 1, c);
   blur(x, y, c) = type.is_float() ? total / 9 : cast(type, (total + 4) / 9);
 
-  const int lanes = peers::machine().natural_vector_size(wide);
+  const int lanes = job.knob("VECTOR", peers::machine().natural_vector_size(wide));
   if (job.schedule == "strips") {
     // The horizontal sums slide down a strip of rows.
-    blur.split(y, yo, yi, 32).reorder(x, yi, yo, c).vectorize(x, lanes).fuse(yo, c, strip).parallel(strip);
+    blur.split(y, yo, yi, job.knob("ROWS", 32))
+        .reorder(x, yi, yo, c)
+        .vectorize(x, lanes)
+        .fuse(yo, c, strip)
+        .parallel(strip);
     blur_x.store_at(blur, strip).compute_at(blur, yi).vectorize(x, lanes);
   } else if (job.schedule == "blocks") {
     // Eight rows at a time, the horizontal sums of their ten in registers.

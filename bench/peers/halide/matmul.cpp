@@ -16,13 +16,13 @@ peers::HalideOperator matmul(const peers::Job& job) {
   acc(n, m) += A(k, m) * B(n, k);
   C(n, m) = acc(n, m);
 
-  const int lanes = peers::machine().natural_vector_size<float>();
+  const int lanes = job.knob("VECTOR", peers::machine().natural_vector_size<float>());
   // Tiles of sums that stay in registers through all of k: as wide as ours for any machine ("panels"), or for
   // the 32 registers of AVX-512 ("wide").
   if (job.schedule != "panels" && job.schedule != "wide") peers::no_schedule(job, "panels, wide");
   const bool wide = job.schedule == "wide";
-  const int tile_rows = wide ? 13 : 6, panel = wide ? 104 : 96;
-  C.tile(n, m, no, mo, ni, mi, 2 * lanes, panel)
+  const int tile_rows = job.knob("TM", wide ? 13 : 6), tile_columns = job.knob("TN", 2 * lanes);
+  C.tile(n, m, no, mo, ni, mi, tile_columns, job.knob("PANEL", wide ? 104 : 96))
       .split(mi, mt, mi, tile_rows)
       .reorder(ni, mi, mt, no, mo)
       .vectorize(ni, lanes)

@@ -28,10 +28,14 @@ peers::HalideOperator unsharp(const peers::Job& job) {
   else
     sharp(x, y, c) = cast(type, round(clamp(sharpened, 0.0f, 255.0f)));
 
-  const int lanes = peers::machine().natural_vector_size<float>();
+  const int lanes = job.knob("VECTOR", peers::machine().natural_vector_size<float>());
   if (job.schedule == "strips") {
     // The horizontal blur slides down a strip of rows.
-    sharp.split(y, yo, yi, 64).reorder(x, yi, yo, c).vectorize(x, lanes).fuse(yo, c, strip).parallel(strip);
+    sharp.split(y, yo, yi, job.knob("ROWS", 64))
+        .reorder(x, yi, yo, c)
+        .vectorize(x, lanes)
+        .fuse(yo, c, strip)
+        .parallel(strip);
     gauss_x.store_at(sharp, strip).compute_at(sharp, yi).vectorize(x, lanes);
   } else if (job.schedule == "blocks") {
     // A few rows at a time, the horizontal blur of those and of four more in registers.

@@ -1,5 +1,6 @@
 """One comparison: both sides started, their outputs compared, then timed in turn."""
 
+import json
 import statistics
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -110,13 +111,25 @@ class Comparer:
         """In turn, each side's own process; the first compilation of each warms it up."""
         with ExitStack() as stack:
             ours = stack.enter_context(self.our_side(work, inputs, 1))
-            peer = stack.enter_context(self.peer_side(work, inputs, 1, work.same_schedule))
+            schedule = self._with_our_knobs(work)
+            peer = stack.enter_context(self.peer_side(work, inputs, 1, schedule))
             turn = lambda side: side.seconds("compile", 1)[0]
             for side in (ours, peer):
                 turn(side)
-            choice = self._text(work, (work.same_schedule, ""))
+            choice = self._text(work, (schedule, ""))
             figure = Figure(work.name, "compile", 1, work.compile_target, ours.about, peer.about, choice)
             return figure.fill(self._in_turn(ours, peer, turn, COMPILATIONS))
+
+    def _with_our_knobs(self, work):
+        """The peer's schedule that is equal to ours, with the values of our file where it is for this type."""
+        file = self.places.schedules / work.operator / "host.json"
+        if self.our_schedule != "shipped" or not file.exists():
+            return work.same_schedule
+        for case in json.loads(file.read_text())["cases"]:
+            if case["variant"] == work.type and case["knobs"]:
+                knobs = ",".join(f"{name}={value}" for name, value in case["knobs"].items())
+                return f"{work.same_schedule}:{knobs}"
+        return work.same_schedule
 
     @staticmethod
     def _in_turn(ours, peer, turn, rounds):

@@ -20,7 +20,7 @@ class Workload:
     sizes: dict
     peer: str
     peer_schedules: list  # candidates for the run time: the fastest is the peer
-    same_schedule: str | None = None  # the one equal to ours, for the compile time
+    same_schedule: str | None = None  # the one equal to ours, which gets our knobs, for the compile time
     run_target: float | None = None  # largest ratio of our time to the peer's
     compile_target: float | None = None
     threads: list = field(default_factory=lambda: [1, 0])  # 0: all cores

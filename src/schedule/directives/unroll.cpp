@@ -33,25 +33,26 @@ static void check(Application& a) {
 }
 
 DirectiveSpec unroll_spec() {
-  return {.name = "unroll",
-          .addresses = Addresses::Stage,
-          .doc =
-              "Writes the body once for each iteration. With a factor the loop is split first, into LOOP.o "
-              "and LOOP.u, "
-              "and LOOP.u is unrolled.",
-          .args = {{.name = "loop", .kind = ArgKind::Loop, .doc = "the loop"},
-                   {.name = "by",
-                    .kind = ArgKind::Integer,
-                    .doc = "iterations to unroll",
-                    .optional = true,
-                    .high = most_copies},
-                   tail_argument()},
-          .refused = {"the extent of the loop is not a constant (a split by a constant, a bound, a fixed "
-                      "reduction) of at "
-                      "most 1024, and no factor is given",
-                      "the loop is bound already"},
-          .apply = apply,
-          .check = check};
+  return {
+      .name = "unroll",
+      .addresses = Addresses::Stage,
+      .doc =
+          "Writes the body once for each iteration. With a factor the loop is split first, into LOOP.o "
+          "and LOOP.u, "
+          "and LOOP.u is unrolled.",
+      .args = {{.name = "loop", .kind = ArgKind::Loop, .doc = "the loop"},
+               {.name = "by",
+                .kind = ArgKind::Integer,
+                .doc = "iterations to unroll",
+                .optional = true,
+                .high = most_copies},
+               tail_argument()},
+      .refused = {"the extent of the loop is not a constant (a split by a constant, a bound, a fixed "
+                  "reduction) of at "
+                  "most 1024, and no factor is given; inside a loop of a consumer bounds inference decides",
+                  "the loop is bound already"},
+      .apply = apply,
+      .check = check};
 }
 
 }  // namespace schedule

@@ -51,7 +51,8 @@ DirectiveSpec vectorize_spec() {
                tail_argument()},
       .refused = {"the loop is a reduction loop: its iterations update the same points (a race)",
                   "the stage has a vector loop already",
-                  "the extent of the loop is not a constant of at most 256, and no factor is given",
+                  "the extent of the loop is not a constant of at most 256, and no factor is given; inside a "
+                  "loop of a consumer bounds inference decides",
                   "the loop is bound already"},
       .apply = apply,
       .check = check};
