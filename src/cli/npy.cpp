@@ -67,14 +67,14 @@ void parse_shape(std::string_view text, const std::string& path, Header& header)
   const std::size_t close = text.find(')');
   if (text[0] != '(' || close == std::string_view::npos)
     usage_error("the .npy file's shape is no tuple", path);
-  std::optional<std::int64_t> number;
+  std::int64_t number = -1;  // none read yet
   for (char c : text.substr(1, close)) {
     if (c >= '0' && c <= '9') {
-      number = number.value_or(0) * 10 + (c - '0');
-      if (*number > (std::int64_t{1} << 48)) usage_error("the .npy file's shape is too large", path);
+      number = std::max<std::int64_t>(number, 0) * 10 + (c - '0');
+      if (number > (std::int64_t{1} << 48)) usage_error("the .npy file's shape is too large", path);
     } else if (c == ',' || c == ')') {
-      if (number) header.shape.push_back(*number);
-      number.reset();
+      if (number >= 0) header.shape.push_back(number);
+      number = -1;
     } else if (c != ' ' && c != 'L') {
       usage_error("the .npy file's shape is not a tuple of numbers", path);
     }
