@@ -2,6 +2,7 @@
 
 import json
 import statistics
+import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
@@ -86,11 +87,11 @@ class Comparer:
 
     def check(self, work, inputs, ours, peer):
         """ValueError if outputs differ. Without `ours` the peer's stands for both: a wrong product shows."""
-        paths = [self.places.data / f"output_{who}.bin" for who in ("ours", "peer")]
-        peer.write(paths[1])
-        if ours:
-            ours.write(paths[0])
-        wrong = compare_outputs(work, inputs, paths[0] if ours else paths[1], paths[1])
+        with tempfile.TemporaryDirectory(dir=self.places.data) as folder:
+            paths = [f"{folder}/{who}" for who in ("ours", "peer")]
+            peer.write(paths[1])
+            (ours or peer).write(paths[0])
+            wrong = compare_outputs(work, inputs, *paths)
         if wrong:
             raise ValueError(f"{work.name}: {wrong}")
 
