@@ -143,6 +143,9 @@ Outcome run_table(const Run& run, const std::vector<Knobs>& all) {
 }  // namespace
 
 Outcome run_command(const RunOptions& options) {
+  if (options.check == CheckMode::Stages || !options.dumps.empty())
+    usage_error("kernels do not store the values of stages",
+                options.dumps.empty() ? "--check=stages" : "--dump", "--check, which compares the outputs");
   set_threads(options.threads);
   Run run = prepare(options);
   if (options.check != CheckMode::None) {

@@ -235,6 +235,8 @@ TEST(Program, WrongUseIsRefusedWithWhatWouldBeLegal) {
   failure("run matmul --size M=1,N=1,K=1 --output D=x.npy", 2, "usage");
   failure("run matmul --size M=1,N=1,K=1 --output C=x.txt", 2, "usage");
   failure("run matmul --size M=1,N=1,K=1 --check=all", 2, "usage");
+  failure("run matmul --size M=1,N=1,K=1 --check=stages", 2, "usage");
+  failure("run matmul --size M=1,N=1,K=1 --dump acc=x.npy", 2, "usage");
   failure("run matmul --size M=4000000000,N=4000000000,K=1", 2, "usage");
   failure("", 2, "usage");
 }
