@@ -140,6 +140,8 @@ class Partitioner {
 
   ir::Stmt run(const ir::Stmt& s) {
     if (s->kind == ir::StmtKind::For && repeats(s->loop().binding)) return cut(s);
+    // Inside a vector loop a cut would lie elsewhere in each lane.
+    if (s->kind == ir::StmtKind::For && s->loop().binding == ir::Binding::Vector) return s;
     return ir::map_children(
         s, [](const Expr& e) { return e; }, [&](const ir::Stmt& child) { return run(child); });
   }

@@ -180,6 +180,21 @@ TEST(HostSchedules, RowSums) {
   });
 }
 
+TEST(HostSchedules, LanesOfAFactoredSumEndApart) {
+  for (std::int64_t n : {1, 7, 30, 64}) {
+    Dim N("N");
+    ImageParam a(Float(32), {N}, "a");
+    RDom k(0, N, "k");
+    Func total("total");
+    total() += a(k);
+    Pipeline pipeline("total", {a}, {Output(total, {})});
+    Schedule s;
+    s["total"].update().split("k", "ko", "ki", 4);
+    s["total"].update().rfactor({{"ki", "lane"}}, "lanes");
+    expect_matches(pipeline, s, kHost, {random_buffer(Float(32), {n}, 9)}, {Buffer(Float(32), std::vector<std::int64_t>{})});
+  }
+}
+
 TEST(HostSchedules, StridedAndCroppedBuffers) {
   Case c = stencil(20, 10);
   // Interleaved in, padded rows out.
