@@ -420,6 +420,10 @@ class Inference {
     return ir::make_var(symbol);
   }
 
+  bool named_at_root(const ir::SymbolPtr& symbol) const {
+    return std::any_of(tree_.root_lets.begin(), tree_.root_lets.end(), [&](const Binding& b) { return b.symbol == symbol; });
+  }
+
   // ---- Loops of a stage ------------------------------------------------------------------------------------
 
   void resolve_stage(StageRef ref, const Box& need) {
@@ -469,13 +473,26 @@ class Inference {
       extents_[t.outer] = in_.simple((old + factor - ir::index(1)) / factor);
       extents_[t.inner] = factor;
       if (divides(t)) return;
-      if (t.tail == Tail::ShiftInwards) {
-        in_.require(old >= factor, fmt::format("{} needs an extent of at least {}, not {{}}", t.origin, t.factor),
-                    tree_.func(ref_.func).name, {old});
-      } else if (t.tail == Tail::Guard && may_shrink(t.inner)) {
-        shrinks_.push_back(t.inner);
-        // The outer loop's variable is declared later, so the extent of the inner loop is made there.
-      }
+      if (t.tail == Tail::ShiftInwards) require_room(t, old);
+      // The outer loop's variable is declared later, so the extent of a shrinking inner loop is made there.
+      if (t.tail == Tail::Guard && may_shrink(t.inner)) shrinks_.push_back(t.inner);
+    }
+
+    // Shifting back must not pass the start. At the call only sizes can be checked.
+    void require_room(const Transform& t, const Expr& old) {
+      const Expr enough = in_.simple(old >= ir::index(t.factor));
+      if (ir::is_one(enough) || ir::prove(enough, tree_.facts)) return;
+      for (const ir::SymbolPtr& s : ir::free_symbols(enough))
+        if (s->kind == ir::SymbolKind::Loop || (s->kind == ir::SymbolKind::Let && !in_.named_at_root(s)))
+          throw Error({.kind = ErrorKind::Schedule,
+                       .message = fmt::format("{} shifts inwards by up to {}, but the region here may be smaller",
+                                              t.origin, t.factor),
+                       .func = tree_.func(ref_.func).name,
+                       .directive = t.origin,
+                       .value = ir::to_string(old),
+                       .legal = "guard, predicate"});
+      in_.require(enough, fmt::format("{} needs an extent of at least {}, not {{}}", t.origin, t.factor),
+                  tree_.func(ref_.func).name, {old});
     }
 
     bool divides(const Transform& t) { return ir::known_multiple(extents_.at(t.old), tree_.facts) % t.factor == 0; }
@@ -501,7 +518,6 @@ class Inference {
       auto dim = std::find(sched_.dims.begin(), sched_.dims.end(), id);
       loop.min = dim == sched_.dims.end() ? ir::index(0) : mins_[dim - sched_.dims.begin()];
       loop.extent = extents_.at(id);
-      if (loop.reduction && dim != sched_.dims.end()) loop.min = mins_[dim - sched_.dims.begin()];
       values_[id] = in_.simple(ir::make_var(loop.var) - loop.min);
       tree_.facts.set_range(loop.var, loop.min, in_.simple(loop.min + loop.extent - ir::index(1)));
     }
@@ -509,13 +525,14 @@ class Inference {
     void value_of_split(const Transform& t) {
       const Expr old = extents_.at(t.old), factor = ir::index(t.factor);
       Expr base = values_.at(t.outer) * factor;
-      if (divides(t)) {
-      } else if (t.tail == Tail::ShiftInwards) {
-        base = min(base, old - factor);
-      } else if (shrinks(t.inner)) {
-        tree_.loop(t.inner).extent = in_.simple(min(factor, old - base));
-      } else if (t.tail != Tail::RoundUp) {
-        info_.guards.push_back({in_.simple(base + values_.at(t.inner) < old), t.tail, t.origin});
+      if (!divides(t)) {
+        // A region that was rounded up divides; what a window slid over or an inner loop covers need not.
+        if (t.tail == Tail::ShiftInwards)
+          base = min(base, old - factor);
+        else if (shrinks(t.inner))
+          tree_.loop(t.inner).extent = in_.simple(min(factor, old - base));
+        else
+          info_.guards.push_back({in_.simple(base + values_.at(t.inner) < old), t.tail, t.origin});
       }
       values_[t.old] = in_.simple(base + values_.at(t.inner));
     }

@@ -58,7 +58,6 @@ Program lower(Scheduled scheduled, const Options& options, Trace* trace) {
   LoopTree tree;
   std::vector<Unit> units;
   Program program;
-  ir::Facts facts;
 
   // clang-format off
   pass.level("schedule", scheduled);

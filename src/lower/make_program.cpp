@@ -220,7 +220,13 @@ class ProgramMaker {
       if (storage.buffer->space != ir::MemorySpace::Global) continue;
       Expr bytes = ir::index(storage.buffer->type.bytes());
       for (const Expr& e : storage.buffer->extents) bytes = bytes * e;
-      program_.workspace.push_back({storage.buffer, ir::simplify(bytes, tree_.facts)});
+      bytes = ir::simplify(bytes, tree_.facts);
+      program_.workspace.push_back({storage.buffer, bytes});
+      // The caller chose the width by the arguments; what lies between stages can be larger.
+      const Expr fits = ir::simplify(bytes <= ir::index(INT32_MAX), tree_.facts);
+      if (options_.index_bits == 32 && !ir::is_one(fits))
+        program_.checks.push_back({fits, "its values between kernels take {} bytes where at most 2147483647 can be indexed",
+                                   storage.buffer->name, {bytes}});
     }
   }
 

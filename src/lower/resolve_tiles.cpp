@@ -30,16 +30,16 @@ class Tiles {
   void visit_root(Node& node) {
     for (Node& child : node.children) {
       if (node.kind == NodeKind::Produce)
-        kernel(node.func, child);
+        kernel(child);
       else
         visit_root(child);
     }
   }
 
-  void kernel(FuncId func, Node& nest) {
-    const StageRef stage = nest.kind == NodeKind::Body || nest.kind == NodeKind::Loop ? nest.stage : StageRef{func, 0};
+  void kernel(Node& nest) {
+    const StageRef stage = nest.stage;
     KernelInfo info;
-    measure_threads(nest, info, func);
+    measure_threads(nest, info);
     kernel_ = &info;
     deal_out(nest, false);
     find_layouts(nest);
@@ -65,7 +65,7 @@ class Tiles {
            ir::to_string(loop.extent), "split it by a constant first, or bound its dimension");
   }
 
-  void measure_threads(const Node& nest, KernelInfo& info, FuncId) {
+  void measure_threads(const Node& nest, KernelInfo& info) {
     visit(nest, [&](const Node& node, const std::vector<const Node*>&) {
       if (node.kind != NodeKind::Loop) return;
       const LoopInfo& loop = tree_.loop(node.loop);
