@@ -84,7 +84,8 @@ class Analysis {
   Expr symbolic_end(const SymbolPtr& s, bool lower_end) const;
   int rank(const SymbolPtr& s, int depth = 0);
 
-  /// A Bloom filter of the symbols and opaque atoms in an expression, and of those its symbols' facts name.
+  /// A Bloom filter of the symbols and opaque atoms in an expression and in the values of its names; `reach`:
+  /// and of those that the facts of its symbols name.
   std::uint64_t mask(const Expr& e);
   std::uint64_t reach(const Expr& e, int depth = 0);
 

@@ -27,8 +27,17 @@ bool is_positive_const(const Expr& e) {
 
 std::uint64_t Analysis::mask(const Expr& e) {
   if (is_const(e)) return 0;
-  if (e->op == Op::Variable) return bit(symbol_of(e)->unique);
   if (auto it = masks_.find(e); it != masks_.end()) return it->second;
+  if (e->op == Op::Variable) {
+    const SymbolPtr& s = symbol_of(e);
+    const Facts::Known* known = facts_.find(s);
+    if (!known || !known->value.defined()) return bit(s->unique);
+    // What a name stands for may cancel against the terms beside it.
+    masks_.emplace(e, bit(s->unique));
+    const std::uint64_t m = bit(s->unique) | mask(known->value);
+    masks_.insert_or_assign(e, m);
+    return m;
+  }
   std::uint64_t m = info(e->op).group == OpGroup::memory || !e->type.is_integral() ? bit(e->hash) : 0;
   for (const Expr& a : e->args) m |= mask(a);
   masks_.emplace(e, m);

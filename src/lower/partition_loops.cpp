@@ -1,13 +1,15 @@
-// Loop partitioning: a loop whose body clamps coordinates or tests for its end is cut into a prologue, a steady part
-// where none of that happens, and an epilogue.
+// Loop partitioning: a loop whose body clamps coordinates or tests for its end is cut into a prologue, a
+// steady part where none of that happens, and an epilogue.
 //
-// Requires: scalar statements (vector and unrolled loops still loops). Leaves: the same computation; in the steady
-// part every min, max and condition that the cut decides is replaced by its outcome. Stands before vectorisation, so
-// that the steady part becomes dense unmasked accesses and constant extents.
+// Requires: scalar statements (vector and unrolled loops still loops). Leaves: the same computation; in the
+// steady part every min, max and condition that the cut decides is replaced by its outcome. Stands before
+// vectorisation, so that the steady part becomes dense unmasked accesses and constant extents.
 //
-// What is cut: conditions and clamps with one side linear in the loop variable and the other invariant, in innermost
-// serial loops, and elsewhere those that shape a vector or unrolled loop inside. Prologues and epilogues are not cut
-// again.
+// What is cut: conditions and clamps with one side linear in the loop variable and the other invariant, in
+// innermost serial loops, and elsewhere those that shape a vector or unrolled loop inside. Of several loops
+// that could decide the same thing the innermost does, so that the edge is as thin as can be; short innermost
+// loops leave it to the loop around them and keep their constant extents. Prologue and epilogue are one copy
+// of the body, run for two ranges. Loops inside an edge are cut once more, but not the edges of that.
 
 #include <algorithm>
 
@@ -21,8 +23,40 @@ struct Decision {
   Expr node, outcome, difference;
 };
 
+constexpr std::int64_t kShortLoop = 16;
+
 bool expands(ir::Binding b) { return b == ir::Binding::Vector || b == ir::Binding::Unrolled; }
 bool repeats(ir::Binding b) { return b == ir::Binding::Serial || b == ir::Binding::Parallel; }
+
+/// Restrict [low, high] to where d >= 0 holds; false if d is not understood.
+bool restrict_range(const Expr& d, const ir::SymbolPtr& var, std::vector<Expr>& lows,
+                    std::vector<Expr>& highs) {
+  if (ir::is(d, ir::Op::Min))
+    return restrict_range(d->args[0], var, lows, highs) && restrict_range(d->args[1], var, lows, highs);
+  if (!ir::uses(d, var)) return false;
+  const std::optional<ir::LinearIn> line = ir::linear_in(d, var);
+  if (!line || line->coefficient == 0) return false;
+  const std::int64_t k = line->coefficient;
+  // k * v + rest >= 0; floor division makes both ends exact.
+  if (k > 0)
+    lows.push_back((ir::index(k - 1) - line->rest) / ir::index(k));
+  else
+    highs.push_back(line->rest / ir::index(-k));
+  return true;
+}
+
+bool is_innermost(const ir::Stmt& body) {
+  bool found = false;
+  ir::visit(body,
+            [&](const ir::Stmt& s) { found |= s->kind == ir::StmtKind::For && repeats(s->loop().binding); });
+  return !found;
+}
+
+bool is_short_innermost(const ir::Stmt& loop, const ir::Facts& facts) {
+  if (!is_innermost(loop->body())) return false;
+  const std::optional<std::int64_t> most = ir::constant_upper_bound(loop->exprs[1], facts);
+  return most && *most <= kShortLoop;
+}
 
 /// Decisions in the body of one loop.
 class Collector {
@@ -33,14 +67,18 @@ class Collector {
   std::vector<Decision> decisions;
 
   void collect(const ir::Stmt& body) {
-    innermost_ = true;
-    ir::visit(body, [&](const ir::Stmt& s) {
-      if (s->kind == ir::StmtKind::For && repeats(s->loop().binding)) innermost_ = false;
-    });
+    innermost_ = is_innermost(body);
     walk(body);
   }
 
  private:
+  /// A loop inside.
+  struct Inner {
+    ir::SymbolPtr var;
+    bool can_be_cut, innermost;
+    std::size_t expanded_around;  // how many of `expanded_` are not inside it
+  };
+
   void walk(const ir::Stmt& s) {
     if (s->kind == ir::StmtKind::Let) {
       scan(s->exprs[0], false);
@@ -53,10 +91,11 @@ class Collector {
       const ir::LoopInfo& loop = s->loop();
       // The shape of a vector or unrolled loop often stands behind a named region bound.
       for (const Expr& e : s->exprs) expands(loop.binding) ? scan(expand(e), true) : scan(e, false);
-      inner_[loop.var] = {expand(s->exprs[0]), ir::simplify(expand(s->exprs[0] + s->exprs[1] - ir::index(1)), facts_)};
-      order_.push_back(loop.var);
-      if (expands(loop.binding)) expanded_.push_back(loop.var);
+      enter(s);
+      const bool was_in_vector = in_vector_;
+      in_vector_ |= loop.binding == ir::Binding::Vector;
       walk(s->body());
+      in_vector_ = was_in_vector;
       return;
     }
     for (const Expr& e : s->exprs)
@@ -64,8 +103,20 @@ class Collector {
     for (const ir::Stmt& child : s->stmts) walk(child);
   }
 
+  void enter(const ir::Stmt& s) {
+    const ir::LoopInfo& loop = s->loop();
+    inner_[loop.var] = {expand(s->exprs[0]),
+                        ir::simplify(expand(s->exprs[0] + s->exprs[1] - ir::index(1)), facts_)};
+    if (expands(loop.binding)) expanded_.push_back(loop.var);
+    const bool innermost = is_innermost(s->body());
+    const bool is_short = innermost && ir::as_int(s->exprs[1]).value_or(kShortLoop + 1) <= kShortLoop;
+    order_.push_back(
+        {loop.var, repeats(loop.binding) && !in_vector_ && !is_short, innermost, expanded_.size()});
+  }
+
   Expr expand(Expr e) const {
-    for (auto let = lets_.rbegin(); let != lets_.rend(); ++let) e = ir::substitute(e, {{let->first, let->second}});
+    for (auto let = lets_.rbegin(); let != lets_.rend(); ++let)
+      e = ir::substitute(e, {{let->first, let->second}});
     return e;
   }
 
@@ -94,16 +145,26 @@ class Collector {
     add(e, ir::make_int(Bool(), 1), ir::is(e, ir::Op::Lt) ? b - a - ir::index(1) : b - a, shapes);
   }
 
+  /// Whether a loop cuts for this: it is innermost, or a vector or unrolled loop inside depends on it.
+  bool matters(const Expr& difference, bool innermost, bool shapes, std::size_t expanded_around) const {
+    return innermost || shapes ||
+           std::any_of(expanded_.begin() + static_cast<std::ptrdiff_t>(expanded_around), expanded_.end(),
+                       [&](const ir::SymbolPtr& v) { return ir::uses(difference, v); });
+  }
+
   void add(const Expr& node, const Expr& outcome, const Expr& difference, bool shapes) {
-    const bool in_vector = std::any_of(expanded_.begin(), expanded_.end(),
-                                       [&](const ir::SymbolPtr& v) { return ir::uses(difference, v); });
-    if (!innermost_ && !shapes && !in_vector) return;
+    if (!matters(difference, innermost_, shapes, 0)) return;
     for (const Decision& d : decisions)
       if (ir::equal(d.node, node)) return;
     Expr least = ir::simplify(difference, facts_);
-    for (auto v = order_.rbegin(); v != order_.rend() && least.defined(); ++v) {
+    for (auto loop = order_.rbegin(); loop != order_.rend() && least.defined(); ++loop) {
+      if (!ir::uses(least, loop->var)) continue;
+      std::vector<Expr> ends;
+      if (loop->can_be_cut && matters(difference, loop->innermost, shapes, loop->expanded_around) &&
+          restrict_range(ir::simplify(least, facts_), loop->var, ends, ends))
+        return;  // that loop decides it
       ir::Scope one = ir::make_scope();
-      one[*v] = inner_[*v];
+      one[loop->var] = inner_[loop->var];
       least = ir::bounds_of(least, one, facts_).min;
     }
     if (least.defined()) decisions.push_back({node, outcome, ir::simplify(least, facts_)});
@@ -111,28 +172,12 @@ class Collector {
 
   ir::SymbolPtr var_;
   const ir::Facts& facts_;
-  ir::Scope inner_;                       // ranges of the loops inside, by variable
-  std::vector<ir::SymbolPtr> order_;      // outermost first
-  std::vector<ir::SymbolPtr> expanded_;   // those that will be vectors or unrolled
+  ir::Scope inner_;                      // ranges of the loops inside, by variable
+  std::vector<Inner> order_;             // outermost first
+  std::vector<ir::SymbolPtr> expanded_;  // those that will be vectors or unrolled
   ir::Substitution lets_;
-  bool innermost_ = true;
+  bool innermost_ = true, in_vector_ = false;
 };
-
-/// Restrict [low, high] to where d >= 0 holds; false if d is not understood.
-bool restrict_range(const Expr& d, const ir::SymbolPtr& var, std::vector<Expr>& lows, std::vector<Expr>& highs) {
-  if (ir::is(d, ir::Op::Min))
-    return restrict_range(d->args[0], var, lows, highs) && restrict_range(d->args[1], var, lows, highs);
-  if (!ir::uses(d, var)) return false;
-  const std::optional<ir::LinearIn> line = ir::linear_in(d, var);
-  if (!line || line->coefficient == 0) return false;
-  const std::int64_t k = line->coefficient;
-  // k * v + rest >= 0; floor division makes both ends exact.
-  if (k > 0)
-    lows.push_back((ir::index(k - 1) - line->rest) / ir::index(k));
-  else
-    highs.push_back(line->rest / ir::index(-k));
-  return true;
-}
 
 class Partitioner {
  public:
@@ -148,6 +193,7 @@ class Partitioner {
 
  private:
   ir::Stmt cut(const ir::Stmt& loop) {
+    if (in_edge_ && is_short_innermost(loop, facts_)) return loop;
     Collector collector(loop->loop().var, facts_);
     collector.collect(loop->body());
     std::vector<Expr> lows, highs;
@@ -173,25 +219,52 @@ class Partitioner {
     for (const Expr& e : lows) low = max(low, e);
     for (const Expr& e : highs) high = min(high, e + ir::index(1));
     if (!lows.empty()) low = min(low, end);
-    const Expr v_from = lows.empty() ? first : ir::make_var(from), v_to = highs.empty() ? end : ir::make_var(to);
+    const Expr v_from = lows.empty() ? first : ir::make_var(from),
+               v_to = highs.empty() ? end : ir::make_var(to);
     if (!highs.empty()) high = max(high, v_from);
 
-    std::vector<ir::Stmt> parts;
-    const ir::Stmt edge = with_scalar_edges(loop->body());
-    if (!lows.empty()) parts.push_back(part(loop, first, v_from, edge));
-    parts.push_back(part(loop, v_from, v_to, run(decided(loop->body(), made))));
-    if (!highs.empty()) parts.push_back(part(loop, v_to, end, edge));
-    ir::Stmt s = ir::block(std::move(parts));
+    const ir::Stmt steady = part(loop, v_from, v_to, run(decided(loop->body(), made)));
+    const ir::Stmt edge = edge_body(loop->body());
+    ir::Stmt s;
+    if (lows.empty())
+      s = ir::block({steady, part(loop, v_to, end, edge)});
+    else if (highs.empty())
+      s = ir::block({part(loop, first, v_from, edge), steady});
+    else
+      s = both_edges(loop, {first, v_from}, {v_to, end}, edge, steady);
     if (!highs.empty()) s = ir::let_stmt(to, ir::simplify(high, facts_), s);
     if (!lows.empty()) s = ir::let_stmt(from, ir::simplify(low, facts_), s);
     return s;
   }
 
-  /// Vector loops whose accesses are clamped lane by lane become serial: as vectors they would be masked gathers, far
-  /// more code than the few iterations of an edge are worth.
-  static ir::Stmt with_scalar_edges(const ir::Stmt& body) {
-    return ir::rewrite(body, [](const ir::Stmt& s) {
-      if (s->kind != ir::StmtKind::For || s->loop().binding != ir::Binding::Vector || !clamps_lanes(s)) return s;
+  /// Prologue, steady part and epilogue in order, with one copy of the edges' body.
+  static ir::Stmt both_edges(const ir::Stmt& loop, const ir::Interval& before, const ir::Interval& after,
+                             const ir::Stmt& edge, const ir::Stmt& steady) {
+    ir::LoopInfo sides{.var = ir::make_symbol(ir::SymbolKind::Loop, loop->loop().var->name + ".side")};
+    const Expr at_start = ir::make_var(sides.var) < ir::index(1);
+    const ir::SymbolPtr from = ir::make_symbol(ir::SymbolKind::Let, sides.var->name + ".min"),
+                        to = ir::make_symbol(ir::SymbolKind::Let, sides.var->name + ".end");
+    ir::Stmt body =
+        ir::block({part(loop, ir::make_var(from), ir::make_var(to), edge), ir::if_then(at_start, steady)});
+    body = ir::let_stmt(to, select(at_start, before.max, after.max), body);
+    body = ir::let_stmt(from, select(at_start, before.min, after.min), body);
+    return ir::for_loop(sides, ir::index(0), ir::index(2), body);
+  }
+
+  ir::Stmt edge_body(const ir::Stmt& body) {
+    if (in_edge_) return compact(body);
+    in_edge_ = true;
+    const ir::Stmt s = compact(run(body));
+    in_edge_ = false;
+    return s;
+  }
+
+  /// Less code for what runs rarely: loops that would be unrolled stay loops, and so do vector loops whose
+  /// accesses are clamped lane by lane, which as vectors would be masked gathers.
+  static ir::Stmt compact(const ir::Stmt& edge) {
+    return ir::rewrite(edge, [](const ir::Stmt& s) {
+      if (s->kind != ir::StmtKind::For || !expands(s->loop().binding)) return s;
+      if (s->loop().binding == ir::Binding::Vector && !clamps_lanes(s)) return s;
       ir::LoopInfo info = s->loop();
       info.binding = ir::Binding::Serial;
       return ir::for_loop(info, s->exprs[0], s->exprs[1], s->body());
@@ -211,7 +284,8 @@ class Partitioner {
     return found;
   }
 
-  /// One part of a cut loop, with variables of its own so that what is known of one part is not taken for another.
+  /// One part of a cut loop, with variables of its own so that what is known of one part is not taken for
+  /// another.
   static ir::Stmt part(const ir::Stmt& loop, const Expr& from, const Expr& to, const ir::Stmt& body) {
     return fresh_copy(ir::for_loop(loop->loop(), from, ir::simplify(to - from), body));
   }
@@ -227,6 +301,7 @@ class Partitioner {
   }
 
   const ir::Facts& facts_;
+  bool in_edge_ = false;
 };
 
 }  // namespace

@@ -1,23 +1,32 @@
-// Simplification of statements: expressions under what loops and conditions around them say, branches that are
-// decided, loops of one or no iteration, and names for short values put in place.
+// Simplification of statements: expressions under what loops and conditions around them say, branches that
+// are decided, loops of one or no iteration, and names for short values put in place.
 //
-// Requires and leaves: statements of any level. Runs between the passes that expand loops, which rely on constant
-// extents and decided branches.
+// Requires and leaves: statements of any level. Runs between the passes that expand loops, which rely on
+// constant extents and decided branches.
 
 #include "lower/passes.h"
 
 namespace calotype::lower {
 namespace {
 
-bool is_short(const Expr& e) {
-  if (e->args.empty()) return true;
+constexpr int kMostTerms = 8;
+
+/// Whether an expression is a sum of few symbols times constants. Such a name hides from the bounds that use
+/// it what they have in common, and costs nothing to compute again.
+bool is_plain(const Expr& e, int& terms) {
+  if (ir::is_const(e) || ir::is(e, ir::Op::Variable)) return --terms >= 0;
   if (!e->type.is_scalar()) return false;
-  std::size_t leaves = 0;
-  for (const Expr& a : e->args) {
-    if (!a->args.empty()) return false;
-    ++leaves;
-  }
-  return leaves <= 2 && (ir::is(e, ir::Op::Add) || ir::is(e, ir::Op::Sub));
+  if (ir::is(e, ir::Op::Mul))
+    return (ir::is_const(e->args[0]) || ir::is_const(e->args[1])) && is_plain(e->args[0], terms) &&
+           is_plain(e->args[1], terms);
+  if (ir::is(e, ir::Op::Add) || ir::is(e, ir::Op::Sub))
+    return is_plain(e->args[0], terms) && is_plain(e->args[1], terms);
+  return false;
+}
+
+bool is_plain(const Expr& e) {
+  int terms = kMostTerms;
+  return is_plain(e, terms);
 }
 
 class StmtSimplifier {
@@ -26,13 +35,18 @@ class StmtSimplifier {
 
   ir::Stmt run(const ir::Stmt& s) {
     switch (s->kind) {
-      case ir::StmtKind::Block: return run_block(s);
-      case ir::StmtKind::Let: return run_let(s);
-      case ir::StmtKind::For: return run_for(s);
-      case ir::StmtKind::If: return run_if(s);
+      case ir::StmtKind::Block:
+        return run_block(s);
+      case ir::StmtKind::Let:
+        return run_let(s);
+      case ir::StmtKind::For:
+        return run_for(s);
+      case ir::StmtKind::If:
+        return run_if(s);
       default:
         return ir::map_children(
-            s, [&](const Expr& e) { return simple(e); }, [&](const ir::Stmt& child) { return or_empty(run(child)); });
+            s, [&](const Expr& e) { return simple(e); },
+            [&](const ir::Stmt& child) { return or_empty(run(child)); });
     }
   }
 
@@ -49,9 +63,11 @@ class StmtSimplifier {
 
   ir::Stmt run_let(const ir::Stmt& s) {
     const Expr value = simple(s->exprs[0]);
+    const bool replace = value->args.empty() || (value->type == Int(64) && is_plain(value));
+    const ir::Stmt inside = replace ? ir::substitute(s->body(), {{s->symbol(), value}}) : s->body();
     // Extents of allocations refer to their names, which no rewriting of expressions reaches.
-    if (names_storage(s)) return ir::let_stmt(s->symbol(), value, or_empty(run(s->body())));
-    if (is_short(value)) return run(ir::substitute(s->body(), {{s->symbol(), value}}));
+    if (names_storage(s)) return ir::let_stmt(s->symbol(), value, or_empty(run(inside)));
+    if (replace) return run(inside);
     if (value->type == Int(64)) facts_.set_value(s->symbol(), value);
     ir::Stmt body = run(s->body());
     return body ? ir::let_stmt(s->symbol(), value, body) : nullptr;
@@ -100,7 +116,8 @@ ir::Stmt simplify_stmt(const ir::Stmt& s, const ir::Facts& facts) {
 ir::Facts with_loops(ir::Facts facts, const ir::Stmt& s) {
   ir::visit(s, [&](const ir::Stmt& node) {
     if (node->kind == ir::StmtKind::For)
-      facts.set_range(node->loop().var, node->exprs[0], ir::simplify(node->exprs[0] + node->exprs[1] - ir::index(1)));
+      facts.set_range(node->loop().var, node->exprs[0],
+                      ir::simplify(node->exprs[0] + node->exprs[1] - ir::index(1)));
     if (node->kind == ir::StmtKind::Let && node->exprs[0]->type == Int(64) && !names_storage(node))
       facts.set_value(node->symbol(), node->exprs[0]);
   });

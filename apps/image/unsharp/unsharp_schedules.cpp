@@ -38,9 +38,9 @@ Schedule strips(const OperatorTypes&) {
 }
 
 // The strips, vectorised along x.
-Schedule host(const OperatorTypes&) {
+Schedule vectors(const OperatorTypes&) {
   Schedule s;
-  const Knob rows = s.knob("ROWS", 64), vector = s.knob("VECTOR", 8);
+  const Knob rows = s.knob("ROWS", 64), vector = s.knob("VECTOR", 16);
   s["edged"].compute_inline();
   s["gauss"].compute_inline();
   s["sharp"]
@@ -51,6 +51,28 @@ Schedule host(const OperatorTypes&) {
       .parallel("c")
       .parallel("yo");
   s["gauss_x"].store_at("sharp", "yo").compute_at("sharp", "yi").vectorize("x", vector);
+  return s;
+}
+
+// Eight rows of a vector at a time, the horizontal blur of those and of four more in registers or next to
+// them.
+Schedule host(const OperatorTypes& types) {
+  Schedule s;
+  const Knob strip = s.knob("STRIP", 128), rows = s.knob("ROWS", 8);
+  const Knob vector = s.knob("VECTOR", types.all().is_float() ? 16 : 32);
+  s["edged"].compute_inline();
+  s["gauss"].compute_inline();
+  s["sharp"]
+      .compute_root()
+      .split("y", "yo", "yi", strip)
+      .split("yi", "yb", "row", rows)
+      .split("x", "xo", "lane", vector)
+      .reorder("lane", "row", "xo", "yb", "yo", "c")
+      .vectorize("lane")
+      .unroll("row")
+      .parallel("c")
+      .parallel("yo");
+  s["gauss_x"].compute_at("sharp", "xo").store_in(Memory::Stack).vectorize("x", vector).unroll("y");
   return s;
 }
 
@@ -95,7 +117,9 @@ CALOTYPE_SCHEDULES(unsharp)
     .schedule("fused", Target::Kind::Host, "the vertical blur inside the last stage", fused)
     .schedule("strips", Target::Kind::Host,
               "strips of rows in parallel, the horizontal blur slides down a strip", strips)
-    .schedule("host", Target::Kind::Host, "the strips, vectorised along x", host)
+    .schedule("vectors", Target::Kind::Host, "the strips, vectorised along x", vectors)
+    .schedule("host", Target::Kind::Host,
+              "eight rows of a vector at a time, the horizontal blur in registers", host)
     .schedule("gpu_threads", Target::Kind::Cuda, "a thread a sample", gpu_threads)
     .schedule("gpu", Target::Kind::Cuda, "tiles with their horizontal blur in shared memory", gpu);
 

@@ -36,21 +36,25 @@ Schedule registers(const OperatorTypes&) {
   return s;
 }
 
-// The register tiles in panels of B that stay in the cache, panels of A and C in parallel.
+// Register tiles in panels: a panel of columns of B is copied together once and then read by every tile of
+// rows, rows in parallel.
 Schedule host(const OperatorTypes&) {
   Schedule s;
-  const Knob height = s.knob("TM", 6), width = s.knob("TN", 16), vector = s.knob("VECTOR", 8);
-  const Knob panel = s.knob("PANEL", 96);
+  const Knob height = s.knob("TM", 8), width = s.knob("TN", 32), vector = s.knob("VECTOR", 16);
+  const Knob rows = s.knob("ROWS", 64), columns = s.knob("COLUMNS", 128);
   s["C"]
       .compute_root()
-      .tile("n", "m", "no", "mo", "ni", "mp", width, panel)
-      .split("mp", "mt", "mi", height)
-      .reorder("ni", "mi", "mt", "no", "mo")
+      .tile("n", "m", "no", "mo", "nc", "mc", columns, rows)
+      .tile("nc", "mc", "nt", "mt", "ni", "mi", width, height)
+      .reorder("ni", "mi", "nt", "mt", "mo", "no")
       .vectorize("ni", vector)
+      .unroll("ni.o")
       .unroll("mi")
       .parallel("mo");
-  s["acc"].compute_at("C", "mt").store_in(Memory::Stack).vectorize("n", vector).unroll("m");
+  s["acc"].compute_at("C", "nt").store_in(Memory::Stack).vectorize("n", vector).unroll("n.o").unroll("m");
   s["acc"].update().reorder("n", "m", "k").vectorize("n", vector).unroll("n.o").unroll("m");
+  Stage panel = s.in("B", {"acc"});
+  s[panel].compute_at("C", "no").vectorize("d0", vector);
   return s;
 }
 

@@ -28,9 +28,9 @@ peers::HalideOperator blur3x3(const peers::Job& job) {
         .parallel(strip);
     blur_x.store_at(blur, strip).compute_at(blur, yi).vectorize(x, lanes);
   } else if (job.schedule == "blocks") {
-    // Eight rows at a time, the horizontal sums of their ten in registers.
-    blur.split(y, yo, yi, 128)
-        .split(yi, yi, row, 8)
+    // A few rows at a time, the horizontal sums of those and two more in registers.
+    blur.split(y, yo, yi, job.knob("STRIP", 128))
+        .split(yi, yi, row, job.knob("ROWS", 8))
         .split(x, x, lane, lanes)
         .reorder(lane, row, x, yi, yo, c)
         .vectorize(lane)

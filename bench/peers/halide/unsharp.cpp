@@ -39,8 +39,8 @@ peers::HalideOperator unsharp(const peers::Job& job) {
     gauss_x.store_at(sharp, strip).compute_at(sharp, yi).vectorize(x, lanes);
   } else if (job.schedule == "blocks") {
     // A few rows at a time, the horizontal blur of those and of four more in registers.
-    sharp.split(y, yo, yi, 128)
-        .split(yi, yi, row, type.is_float() ? 8 : 4)
+    sharp.split(y, yo, yi, job.knob("STRIP", 128))
+        .split(yi, yi, row, job.knob("ROWS", type.is_float() ? 8 : 4))
         .split(x, x, lane, lanes)
         .reorder(lane, row, x, yi, yo, c)
         .vectorize(lane)

@@ -71,8 +71,11 @@ class Comparer:
     def fastest_peer(self, work, inputs, threads):
         """The quickest of the peer's schedules and core types, as (schedule, core type)."""
         cores = CORE_TYPES if work.peer == "openblas" else ("",)
+        schedules = list(work.peer_schedules)
+        if work.same_schedule:
+            schedules.append(self._with_our_knobs(work))
         times = {}
-        for choice in [(schedule, core) for schedule in work.peer_schedules for core in cores]:
+        for choice in [(schedule, core) for schedule in schedules for core in cores]:
             try:
                 with self.peer_side(work, inputs, threads, *choice) as peer:
                     peer.seconds("run", 2)
