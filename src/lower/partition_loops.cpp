@@ -24,15 +24,26 @@ struct Decision {
 };
 
 constexpr std::int64_t kShortLoop = 16;
+constexpr std::int64_t kEdgeLanes = 8;
 
 bool expands(ir::Binding b) { return b == ir::Binding::Vector || b == ir::Binding::Unrolled; }
 bool repeats(ir::Binding b) { return b == ir::Binding::Serial || b == ir::Binding::Parallel; }
 
 /// Restrict [low, high] to where d >= 0 holds; false if d is not understood.
-bool restrict_range(const Expr& d, const ir::SymbolPtr& var, std::vector<Expr>& lows,
+bool restrict_range(const Expr& d, const ir::SymbolPtr& var, const ir::Facts& facts, std::vector<Expr>& lows,
                     std::vector<Expr>& highs) {
   if (ir::is(d, ir::Op::Min))
-    return restrict_range(d->args[0], var, lows, highs) && restrict_range(d->args[1], var, lows, highs);
+    return std::all_of(d->args.begin(), d->args.end(), [&](const Expr& arm) {
+      if (!ir::uses(arm, var)) return ir::prove(arm >= ir::index(0), facts);
+      return restrict_range(arm, var, facts, lows, highs);
+    });
+  if (ir::is(d, ir::Op::Add) || ir::is(d, ir::Op::Sub))
+    if (const Expr& least = d->args[0]; ir::is(least, ir::Op::Min))
+      return std::all_of(least->args.begin(), least->args.end(), [&](const Expr& arm) {
+        const Expr sum = ir::simplify(ir::make(d->op, d->type, {arm, d->args[1]}), facts);
+        return ir::uses(sum, var) ? restrict_range(sum, var, facts, lows, highs)
+                                  : ir::prove(sum >= ir::index(0), facts);
+      });
   if (!ir::uses(d, var)) return false;
   const std::optional<ir::LinearIn> line = ir::linear_in(d, var);
   if (!line || line->coefficient == 0) return false;
@@ -161,7 +172,7 @@ class Collector {
       if (!ir::uses(least, loop->var)) continue;
       std::vector<Expr> ends;
       if (loop->can_be_cut && matters(difference, loop->innermost, shapes, loop->expanded_around) &&
-          restrict_range(ir::simplify(least, facts_), loop->var, ends, ends))
+          restrict_range(ir::simplify(least, facts_), loop->var, facts_, ends, ends))
         return;  // that loop decides it
       ir::Scope one = ir::make_scope();
       one[loop->var] = inner_[loop->var];
@@ -184,7 +195,8 @@ class Partitioner {
   explicit Partitioner(const ir::Facts& facts) : facts_(facts) {}
 
   ir::Stmt run(const ir::Stmt& s) {
-    if (s->kind == ir::StmtKind::For && repeats(s->loop().binding)) return cut(s);
+    if (s->kind == ir::StmtKind::For && repeats(s->loop().binding))
+      return in_edge_ && is_short_innermost(s, facts_) ? s : cut(s);
     // Inside a vector loop a cut would lie elsewhere in each lane.
     if (s->kind == ir::StmtKind::For && s->loop().binding == ir::Binding::Vector) return s;
     return ir::map_children(
@@ -193,14 +205,13 @@ class Partitioner {
 
  private:
   ir::Stmt cut(const ir::Stmt& loop) {
-    if (in_edge_ && is_short_innermost(loop, facts_)) return loop;
     Collector collector(loop->loop().var, facts_);
     collector.collect(loop->body());
     std::vector<Expr> lows, highs;
     std::vector<Decision> made;
     for (const Decision& d : collector.decisions) {
       std::vector<Expr> low, high;
-      if (!restrict_range(d.difference, loop->loop().var, low, high)) continue;
+      if (!restrict_range(d.difference, loop->loop().var, facts_, low, high)) continue;
       lows.insert(lows.end(), low.begin(), low.end());
       highs.insert(highs.end(), high.begin(), high.end());
       made.push_back(d);
@@ -259,16 +270,36 @@ class Partitioner {
     return s;
   }
 
-  /// Less code for what runs rarely: loops that would be unrolled stay loops, and so do vector loops whose
-  /// accesses are clamped lane by lane, which as vectors would be masked gathers.
-  static ir::Stmt compact(const ir::Stmt& edge) {
-    return ir::rewrite(edge, [](const ir::Stmt& s) {
+  /// Less code for what runs rarely: loops that would be unrolled stay loops, and so do the lanes of vectors
+  /// that are clamped, which would be masked gathers. Of a wide vector most lanes are not at the edge: it
+  /// becomes short vectors, of which only those at the edge go lane by lane.
+  ir::Stmt compact(const ir::Stmt& edge) {
+    return ir::rewrite(edge, [&](const ir::Stmt& s) {
       if (s->kind != ir::StmtKind::For || !expands(s->loop().binding)) return s;
-      if (s->loop().binding == ir::Binding::Vector && !clamps_lanes(s)) return s;
-      ir::LoopInfo info = s->loop();
-      info.binding = ir::Binding::Serial;
-      return ir::for_loop(info, s->exprs[0], s->exprs[1], s->body());
+      if (s->loop().binding == ir::Binding::Unrolled) return serial(s);
+      if (!clamps_lanes(s)) return s;
+      const std::int64_t lanes = ir::as_int(s->exprs[1]).value_or(0);
+      if (lanes <= kEdgeLanes || lanes % kEdgeLanes != 0) return serial(s);
+      return cut(in_short_vectors(s, lanes / kEdgeLanes));
     });
+  }
+
+  static ir::Stmt serial(const ir::Stmt& loop) {
+    ir::LoopInfo info = loop->loop();
+    info.binding = ir::Binding::Serial;
+    return ir::for_loop(info, loop->exprs[0], loop->exprs[1], loop->body());
+  }
+
+  static ir::Stmt in_short_vectors(const ir::Stmt& loop, std::int64_t count) {
+    ir::LoopInfo inner = loop->loop(), outer = inner;
+    outer.binding = ir::Binding::Serial;
+    outer.var = ir::make_symbol(ir::SymbolKind::Loop, inner.var->name + ".o");
+    inner.var = ir::make_symbol(ir::SymbolKind::Loop, inner.var->name + ".i");
+    const Expr lane =
+        loop->exprs[0] + ir::make_var(outer.var) * ir::index(kEdgeLanes) + ir::make_var(inner.var);
+    const ir::Stmt body = ir::substitute(loop->body(), {{loop->loop().var, lane}});
+    return ir::for_loop(outer, ir::index(0), ir::index(count),
+                        ir::for_loop(inner, ir::index(0), ir::index(kEdgeLanes), body));
   }
 
   static bool clamps_lanes(const ir::Stmt& loop) {

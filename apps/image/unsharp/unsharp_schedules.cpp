@@ -55,12 +55,13 @@ Schedule vectors(const OperatorTypes&) {
 }
 
 // Eight rows of a vector at a time, the horizontal blur of those and of four more in registers or next to
-// them.
+// them. Photos of 8 bits are mostly interleaved: their rows are taken apart once, with their edges, not at
+// every read.
 Schedule host(const OperatorTypes& types) {
   Schedule s;
-  const Knob strip = s.knob("STRIP", 128), rows = s.knob("ROWS", 8);
-  const Knob vector = s.knob("VECTOR", types.all().is_float() ? 16 : 32);
-  s["edged"].compute_inline();
+  const bool interleaved = !types.all().is_float();
+  const Knob strip = s.knob("STRIP", 128), rows = s.knob("ROWS", 8),
+             vector = s.knob("VECTOR", interleaved ? 32 : 16);
   s["gauss"].compute_inline();
   s["sharp"]
       .compute_root()
@@ -73,6 +74,10 @@ Schedule host(const OperatorTypes& types) {
       .parallel("c")
       .parallel("yo");
   s["gauss_x"].compute_at("sharp", "xo").store_in(Memory::Stack).vectorize("x", vector).unroll("y");
+  if (interleaved)
+    s["edged"].store_at("sharp", "yo").compute_at("sharp", "yb").vectorize("x", vector);
+  else
+    s["edged"].compute_inline();
   return s;
 }
 

@@ -27,7 +27,7 @@ peers::HalideOperator blur3x3(const peers::Job& job) {
         .fuse(yo, c, strip)
         .parallel(strip);
     blur_x.store_at(blur, strip).compute_at(blur, yi).vectorize(x, lanes);
-  } else if (job.schedule == "blocks") {
+  } else if (job.schedule == "blocks" || job.schedule == "staged") {
     // A few rows at a time, the horizontal sums of those and two more in registers.
     blur.split(y, yo, yi, job.knob("STRIP", 128))
         .split(yi, yi, row, job.knob("ROWS", 8))
@@ -38,8 +38,10 @@ peers::HalideOperator blur3x3(const peers::Job& job) {
         .fuse(yo, c, strip)
         .parallel(strip);
     blur_x.compute_at(blur, x).vectorize(x, lanes).unroll(y);
+    // The rows with their edges first in a ring of rows of their own.
+    if (job.schedule == "staged") edged.store_at(blur, strip).compute_at(blur, yi).vectorize(_0, lanes);
   } else {
-    peers::no_schedule(job, "strips, blocks");
+    peers::no_schedule(job, "strips, blocks, staged");
   }
   blur.bound(c, 0, channels);
   return {Pipeline(blur), {image}, {{width, height, channels}}, type, {width, height, channels}};

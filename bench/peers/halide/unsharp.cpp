@@ -37,7 +37,7 @@ peers::HalideOperator unsharp(const peers::Job& job) {
         .fuse(yo, c, strip)
         .parallel(strip);
     gauss_x.store_at(sharp, strip).compute_at(sharp, yi).vectorize(x, lanes);
-  } else if (job.schedule == "blocks") {
+  } else if (job.schedule == "blocks" || job.schedule == "staged") {
     // A few rows at a time, the horizontal blur of those and of four more in registers.
     sharp.split(y, yo, yi, job.knob("STRIP", 128))
         .split(yi, yi, row, job.knob("ROWS", type.is_float() ? 8 : 4))
@@ -48,8 +48,10 @@ peers::HalideOperator unsharp(const peers::Job& job) {
         .fuse(yo, c, strip)
         .parallel(strip);
     gauss_x.compute_at(sharp, x).vectorize(x, lanes).unroll(y);
+    // The rows with their edges first in a ring of rows of their own.
+    if (job.schedule == "staged") edged.store_at(sharp, strip).compute_at(sharp, yi).vectorize(_0, lanes);
   } else {
-    peers::no_schedule(job, "strips, blocks");
+    peers::no_schedule(job, "strips, blocks, staged");
   }
   sharp.bound(c, 0, channels);
   return {Pipeline(sharp), {image}, {{width, height, channels}}, type, {width, height, channels}};

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "codegen/llvm/float_ops.h"
+#include "codegen/llvm/float_range.h"
 #include "codegen/llvm/int_ops.h"
 #include "codegen/llvm/math.h"
 
@@ -83,6 +84,8 @@ Value* ExprEmitter::emit_node(const Expr& e) {
       return b_.CreateSelect(condition, yes, emit(e->args[2]));
     }
     case Op::Cast:
+      if (fits_integer(e->args[0], e->type))
+        return convert_in_range(b_, e->type, e->args[0]->type, emit(e->args[0]));
       return convert(b_, e->type, e->args[0]->type, emit(e->args[0]));
     case Op::Bitcast:
       return b_.CreateBitCast(emit(e->args[0]), register_type(b_.getContext(), e->type));

@@ -173,6 +173,11 @@ Value* float_to_float(Builder& b, Type to, Type from, Value* value) {
 
 }  // namespace
 
+Value* convert_in_range(Builder& b, Type to, Type from, Value* value) {
+  Value* x = widen(b, from, value);
+  return b.CreateTrunc(b.CreateFPToSI(x, like(x, b.getInt32Ty())), like(x, b.getIntNTy(to.bits)));
+}
+
 Value* convert(Builder& b, Type to, Type from, Value* value) {
   if (to.element() == from.element()) return value;
   if (from.is_float()) {

@@ -21,5 +21,7 @@ llvm::Value* fused_multiply_add(Builder& b, Type type, llvm::Value* x, llvm::Val
 /// Op::Cast: float to integer truncates and saturates, NaN gives 0; integers wrap; to Bool: whether it is not
 /// 0.
 llvm::Value* convert(Builder& b, Type to, Type from, llvm::Value* value);
+/// The same from float to an integer of at most 16 bits, for a value that is no NaN and known to fit.
+llvm::Value* convert_in_range(Builder& b, Type to, Type from, llvm::Value* value);
 
 }  // namespace calotype::llvm_backend
