@@ -42,6 +42,7 @@ class Collector {
 
  private:
   void walk(const ir::Stmt& s) {
+    if (is_copy_out(s)) return;
     if (s->kind == ir::StmtKind::Let) {
       scan(s->exprs[0], false);
       lets_.emplace_back(s->symbol(), s->exprs[0]);
@@ -62,6 +63,12 @@ class Collector {
     for (const Expr& e : s->exprs)
       if (e.defined()) scan(e, false);
     for (const ir::Stmt& child : s->stmts) walk(child);
+  }
+
+  /// The copy of a stored stage's element under the test that it lies in the caller's box: no reason to cut what the
+  /// schedule asked for.
+  static bool is_copy_out(const ir::Stmt& s) {
+    return s->kind == ir::StmtKind::If && s->body()->kind == ir::StmtKind::Store && s->body()->buffer()->idempotent;
   }
 
   Expr expand(Expr e) const {
