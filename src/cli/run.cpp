@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/report.h"
 #include "cli/select.h"
+#include "cli/stage_report.h"
 #include "cli/threads.h"
 #include "cli/usage.h"
 
@@ -24,7 +25,14 @@ struct Run {
   std::optional<Evaluation> reference;
 
   Trial attempt(const Schedule& schedule) const {
-    return try_schedule(pipeline, schedule, target, call, options.repeat, reference ? &*reference : nullptr);
+    const bool compare_stages = options.check == CheckMode::Stages;
+    StageFindings stages;
+    if (compare_stages || !options.dumps.empty())
+      stages = examine_stages(pipeline, schedule, target, call, compare_stages, options.dumps);
+    Trial trial =
+        try_schedule(pipeline, schedule, target, call, options.repeat, reference ? &*reference : nullptr);
+    trial.stages = std::move(stages);
+    return trial;
   }
 };
 
@@ -82,7 +90,7 @@ void save_best(const Run& run, const Trial* best, Outcome& outcome) {
   if (!best) usage_error("no combination of --set is legal and right, so there is none to save", file);
   with_knobs(run.chosen.schedule, best->knobs).save(file, run.pipeline, run.target);
   outcome.json["saved"] = file;
-  outcome.text += "saved     " + file + "\n";
+  outcome.text += line("saved", file);
 }
 
 Outcome run_one(const Run& run, const Knobs& knobs) {
@@ -96,7 +104,10 @@ Outcome run_one(const Run& run, const Knobs& knobs) {
   add_trial_json(outcome.json, trial, placed);
   outcome.text = facts_text(run.facts) + trial_text(trial, placed);
   write_outputs(run.options.outputs, run.call, run.pipeline.graph());
-  for (const auto& [name, path] : run.options.outputs) outcome.text += fmt::format("wrote     {}\n", path);
+  for (const auto& [name, path] : run.options.outputs) outcome.text += line("wrote", path);
+  write_dumps(run.options.dumps, trial.stages);
+  outcome.text += dumps_text(run.options.dumps, trial.stages);
+  if (!run.options.dumps.empty()) outcome.json["dumps"] = dumps_json(run.options.dumps, trial.stages);
   save_best(run, best_of({trial}), outcome);
   outcome.code = trial.passed() ? 0 : 1;
   return outcome;
@@ -117,9 +128,10 @@ Trial attempt_or_refusal(const Run& run, const Knobs& knobs) {
 }
 
 Outcome run_table(const Run& run, const std::vector<Knobs>& all) {
-  if (!run.options.outputs.empty())
-    usage_error("several values of --set do not say which outputs to write",
-                run.options.outputs.front().second, "one value a knob with --output");
+  for (const Pairs* files : {&run.options.outputs, &run.options.dumps})
+    if (!files->empty())
+      usage_error("several values of --set do not say which values to write", files->front().second,
+                  "one value a knob with --output and --dump");
   std::vector<Trial> trials;
   for (const Knobs& knobs : all) trials.push_back(attempt_or_refusal(run, knobs));
   const Trial* best = best_of(trials);
@@ -143,9 +155,6 @@ Outcome run_table(const Run& run, const std::vector<Knobs>& all) {
 }  // namespace
 
 Outcome run_command(const RunOptions& options) {
-  if (options.check == CheckMode::Stages || !options.dumps.empty())
-    usage_error("kernels do not store the values of stages",
-                options.dumps.empty() ? "--check=stages" : "--dump", "--check, which compares the outputs");
   set_threads(options.threads);
   Run run = prepare(options);
   if (options.check != CheckMode::None) {

@@ -115,6 +115,8 @@ struct LoopTree {
   std::vector<ir::BufferPtr> inputs;   ///< by InputId
   std::vector<ir::BufferPtr> outputs;  ///< by position
   std::map<FuncId, ir::BufferPtr> output_of;
+  std::vector<ir::BufferPtr> stored;   ///< of stored stages, by position after the outputs
+  std::map<FuncId, ir::BufferPtr> stored_of;
   ir::Facts facts;                ///< ranges of loops and sizes, values of lets
   struct Check {
     Expr condition;
@@ -131,6 +133,10 @@ struct LoopTree {
   const LoopInfo& loop(LoopId id) const { return loops[id.value]; }
   bool inlined(FuncId id) const {
     return scheduled.of(id).compute.kind == schedule::Place::Kind::Inline;
+  }
+  /// Whether the stage is what add_copies has added: it writes to the Func's stored argument and nowhere else.
+  bool is_copy(StageRef s) const {
+    return s.stage > 0 && stored_of.count(s.func) && s.stage + 1 == static_cast<int>(func(s.func).stages.size());
   }
 };
 

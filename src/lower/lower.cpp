@@ -62,8 +62,9 @@ Program lower(Scheduled scheduled, const Options& options, Trace* trace) {
   // clang-format off
   pass.level("schedule", scheduled);
   pass("inline", [&] { inline_funcs(scheduled); });
+  if (!options.stored_stages.empty()) pass("store stages", [&] { add_copies(scheduled, options); });
   pass("place", [&] { tree = place(std::move(scheduled), options); check_placed(tree); });
-  pass("bounds", [&] { infer_bounds(tree); check_bounds(tree); });
+  pass("bounds", [&] { infer_bounds(tree); declare_stored(tree, options); check_bounds(tree); });
   pass.level("bounds", tree);
   pass.level("loops", tree);
   pass("tiles", [&] { resolve_tiles(tree); check_tiles(tree); });

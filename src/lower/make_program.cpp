@@ -142,6 +142,10 @@ class ProgramMaker {
       program_.arguments.push_back({b->name, false, true, b->type, static_cast<int>(b->extents.size())});
       buffers.push_back(b);
     }
+    for (const ir::BufferPtr& b : tree_.stored) {
+      program_.arguments.push_back({b->name, false, true, b->type, static_cast<int>(b->extents.size()), true});
+      buffers.push_back(b);
+    }
     for (const ir::BufferPtr& b : buffers)
       for (std::size_t d = 0; d < b->extents.size(); ++d) find_size(*b, static_cast<int>(d));
     for (const ir::BufferPtr& b : buffers)

@@ -91,6 +91,7 @@ class Collector {
   };
 
   void walk(const ir::Stmt& s) {
+    if (is_copy_out(s)) return;
     if (s->kind == ir::StmtKind::Let) {
       scan(s->exprs[0], false);
       lets_.emplace_back(s->symbol(), s->exprs[0]);
@@ -123,6 +124,12 @@ class Collector {
     const bool is_short = innermost && ir::as_int(s->exprs[1]).value_or(kShortLoop + 1) <= kShortLoop;
     order_.push_back(
         {loop.var, repeats(loop.binding) && !in_vector_ && !is_short, innermost, expanded_.size()});
+  }
+
+  /// The copy of a stored stage's element under the test that it lies in the caller's box: no reason to cut what the
+  /// schedule asked for.
+  static bool is_copy_out(const ir::Stmt& s) {
+    return s->kind == ir::StmtKind::If && s->body()->kind == ir::StmtKind::Store && s->body()->buffer()->idempotent;
   }
 
   Expr expand(Expr e) const {

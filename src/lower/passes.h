@@ -13,12 +13,17 @@ struct Options {
   std::vector<std::int64_t> unit_strides;
   /// Width of index arithmetic in kernels: 32 where the plan has checked that sizes fit, else 64.
   int index_bits = 32;
+  /// Realised Funcs that are no outputs, whose values the program also writes to arguments of their own, after the
+  /// outputs and in this order. See store_stages.cpp.
+  std::vector<FuncId> stored_stages;
 };
 
 // schedule -> loop tree
 void inline_funcs(Scheduled& scheduled);
+void add_copies(Scheduled& scheduled, const Options& options);
 LoopTree place(Scheduled scheduled, const Options& options);
 void infer_bounds(LoopTree& tree);
+void declare_stored(LoopTree& tree, const Options& options);
 void resolve_tiles(LoopTree& tree);
 void schedule_pipeline(LoopTree& tree);
 void assign_memory(LoopTree& tree);
