@@ -7,7 +7,7 @@
 //
 // What is cut: conditions and clamps with one side linear in the loop variable and the other invariant, in innermost
 // serial loops, and elsewhere those that shape a vector or unrolled loop inside. Prologues and epilogues are not cut
-// again.
+// again. Loops that hold barriers or memory of a GPU block stay whole: the parts would reserve the memory once each.
 
 #include <algorithm>
 
@@ -23,6 +23,15 @@ struct Decision {
 
 bool expands(ir::Binding b) { return b == ir::Binding::Vector || b == ir::Binding::Unrolled; }
 bool repeats(ir::Binding b) { return b == ir::Binding::Serial || b == ir::Binding::Parallel; }
+
+bool belongs_to_block(const ir::Stmt& loop) {
+  bool found = false;
+  ir::visit(loop, [&](const ir::Stmt& s) {
+    found |= s->kind == ir::StmtKind::Barrier ||
+             (s->kind == ir::StmtKind::Allocate && s->buffer()->space == ir::MemorySpace::Shared);
+  });
+  return found;
+}
 
 /// Decisions in the body of one loop.
 class Collector {
@@ -139,7 +148,7 @@ class Partitioner {
   explicit Partitioner(const ir::Facts& facts) : facts_(facts) {}
 
   ir::Stmt run(const ir::Stmt& s) {
-    if (s->kind == ir::StmtKind::For && repeats(s->loop().binding)) return cut(s);
+    if (s->kind == ir::StmtKind::For && repeats(s->loop().binding) && !belongs_to_block(s)) return cut(s);
     // Inside a vector loop a cut would lie elsewhere in each lane.
     if (s->kind == ir::StmtKind::For && s->loop().binding == ir::Binding::Vector) return s;
     return ir::map_children(
