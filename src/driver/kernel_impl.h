@@ -30,6 +30,9 @@ struct Variant {
   std::vector<std::pair<std::string, double>> seconds;
 };
 
+/// The value of a Param of this type and name in the representation of the plan's slots.
+std::int64_t scalar_bits(double value, Type type, const std::string& name);
+
 class KernelImpl {
  public:
   /// Compiles the variant for dense arguments; others follow when a call first needs them.
