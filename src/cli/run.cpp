@@ -11,8 +11,6 @@
 namespace calotype::cli {
 namespace {
 
-using Knobs = std::vector<std::pair<std::string, std::int64_t>>;
-
 struct Run {
   const RunOptions& options;
   const Operator& op;
@@ -53,26 +51,6 @@ Run prepare(const RunOptions& options) {
                  call.params, options.seed, options.threads, notes};
   return {options,          op,          target, types, pipeline, std::move(chosen), std::move(call),
           std::move(facts), std::nullopt};
-}
-
-// Every combination of the values of --set, the last knob fastest.
-std::vector<Knobs> combinations(const Selection& select) {
-  std::vector<Knobs> all(1);
-  for (const auto& [name, values] : select.knobs) {
-    std::vector<Knobs> longer;
-    for (const Knobs& start : all)
-      for (std::int64_t value : values) {
-        longer.push_back(start);
-        longer.back().emplace_back(name, value);
-      }
-    all = std::move(longer);
-  }
-  return all;
-}
-
-Schedule with_knobs(Schedule schedule, const Knobs& knobs) {
-  for (const auto& [name, value] : knobs) schedule.set(name, value);
-  return schedule;
 }
 
 // The fastest trial that is legal and has not failed its check.
@@ -161,7 +139,7 @@ Outcome run_command(const RunOptions& options) {
     std::vector<Buffer> inputs = run.call.inputs;
     run.reference = run.pipeline.evaluate(inputs, run.call.params, run.call.sizes);
   }
-  const std::vector<Knobs> all = combinations(options.select);
+  const std::vector<Knobs> all = combinations(options.select.knobs);
   return all.size() == 1 ? run_one(run, all.front()) : run_table(run, all);
 }
 

@@ -27,7 +27,23 @@ std::unique_ptr<Executable> make_executable(const lower::Program& program, const
   return nullptr;
 }
 
-/// The value of a Param in the representation of the plan's slots.
+ErrorKind error_kind(calotype_error_kind kind) {
+  switch (kind) {
+    case CALOTYPE_NO_TARGET: return ErrorKind::Target;
+    case CALOTYPE_INTERNAL: return ErrorKind::Internal;
+    default: return ErrorKind::Argument;
+  }
+}
+
+[[noreturn]] void throw_error(const std::string& pipeline, const calotype_error& error) {
+  throw Error({.kind = error_kind(error.kind),
+               .message = fmt::format("{}: {}", pipeline, error.message),
+               .func = error.func,
+               .value = error.value});
+}
+
+}  // namespace
+
 std::int64_t scalar_bits(double value, Type type, const std::string& name) {
   const auto refuse = [&](const std::string& legal) {
     throw Error({.kind = ErrorKind::Argument,
@@ -54,23 +70,6 @@ std::int64_t scalar_bits(double value, Type type, const std::string& name) {
     refuse(fmt::format("a whole number from {} to {}", type.min_int(), type.max_int()));
   return static_cast<std::int64_t>(value);
 }
-
-ErrorKind error_kind(calotype_error_kind kind) {
-  switch (kind) {
-    case CALOTYPE_NO_TARGET: return ErrorKind::Target;
-    case CALOTYPE_INTERNAL: return ErrorKind::Internal;
-    default: return ErrorKind::Argument;
-  }
-}
-
-[[noreturn]] void throw_error(const std::string& pipeline, const calotype_error& error) {
-  throw Error({.kind = error_kind(error.kind),
-               .message = fmt::format("{}: {}", pipeline, error.message),
-               .func = error.func,
-               .value = error.value});
-}
-
-}  // namespace
 
 LayoutClass dense_class(const schedule::Scheduled& scheduled, const KernelOptions& options) {
   std::size_t buffers = scheduled.graph.outputs.size() + options.stored_stages.size();

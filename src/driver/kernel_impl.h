@@ -43,6 +43,9 @@ LayoutClass dense_class(const schedule::Scheduled& scheduled, const KernelOption
 lower::Options lower_options(const schedule::Scheduled& scheduled, const KernelOptions& options,
                              const LayoutClass& layout);
 
+/// The value of a Param of this type and name in the representation of the plan's slots.
+std::int64_t scalar_bits(double value, Type type, const std::string& name);
+
 class KernelImpl {
  public:
   /// Compiles the variant for dense arguments; others follow when a call first needs them.

@@ -9,7 +9,8 @@
 // innermost serial loops, and elsewhere those that shape a vector or unrolled loop inside. Of several loops
 // that could decide the same thing the innermost does, so that the edge is as thin as can be; short innermost
 // loops leave it to the loop around them and keep their constant extents. Prologue and epilogue are one copy
-// of the body, run for two ranges. Loops inside an edge are cut once more, but not the edges of that.
+// of the body, run for two ranges. On a host loops inside an edge are cut once more, but not the edges of that.
+// Loops that hold barriers or memory of a GPU block stay whole: the parts would reserve the memory once each.
 
 #include <algorithm>
 
@@ -67,6 +68,15 @@ bool is_short_innermost(const ir::Stmt& loop, const ir::Facts& facts) {
   if (!is_innermost(loop->body())) return false;
   const std::optional<std::int64_t> most = ir::constant_upper_bound(loop->exprs[1], facts);
   return most && *most <= kShortLoop;
+}
+
+bool belongs_to_block(const ir::Stmt& loop) {
+  bool found = false;
+  ir::visit(loop, [&](const ir::Stmt& s) {
+    found |= s->kind == ir::StmtKind::Barrier ||
+             (s->kind == ir::StmtKind::Allocate && s->buffer()->space == ir::MemorySpace::Shared);
+  });
+  return found;
 }
 
 /// Decisions in the body of one loop.
@@ -199,10 +209,10 @@ class Collector {
 
 class Partitioner {
  public:
-  explicit Partitioner(const ir::Facts& facts) : facts_(facts) {}
+  Partitioner(const ir::Facts& facts, bool gpu) : facts_(facts), gpu_(gpu) {}
 
   ir::Stmt run(const ir::Stmt& s) {
-    if (s->kind == ir::StmtKind::For && repeats(s->loop().binding))
+    if (s->kind == ir::StmtKind::For && repeats(s->loop().binding) && !belongs_to_block(s))
       return in_edge_ && is_short_innermost(s, facts_) ? s : cut(s);
     // Inside a vector loop a cut would lie elsewhere in each lane.
     if (s->kind == ir::StmtKind::For && s->loop().binding == ir::Binding::Vector) return s;
@@ -270,6 +280,8 @@ class Partitioner {
   }
 
   ir::Stmt edge_body(const ir::Stmt& body) {
+    // Registers of a thread have no addresses: what indexes them stays unrolled.
+    if (gpu_) return body;
     if (in_edge_) return compact(body);
     in_edge_ = true;
     const ir::Stmt s = compact(run(body));
@@ -339,11 +351,13 @@ class Partitioner {
   }
 
   const ir::Facts& facts_;
-  bool in_edge_ = false;
+  bool gpu_, in_edge_ = false;
 };
 
 }  // namespace
 
-ir::Stmt partition_loops(const ir::Stmt& s, const ir::Facts& facts) { return Partitioner(facts).run(s); }
+ir::Stmt partition_loops(const ir::Stmt& s, const ir::Facts& facts, bool gpu) {
+  return Partitioner(facts, gpu).run(s);
+}
 
 }  // namespace calotype::lower

@@ -39,7 +39,7 @@ struct Unit {
 std::vector<Unit> emit(const LoopTree& tree);
 
 // statements -> statements
-ir::Stmt partition_loops(const ir::Stmt& s, const ir::Facts& facts);
+ir::Stmt partition_loops(const ir::Stmt& s, const ir::Facts& facts, bool gpu);
 ir::Stmt unroll_loops(const ir::Stmt& s, const ir::Facts& facts);
 ir::Stmt vectorize_loops(const ir::Stmt& s, const ir::Facts& facts);
 ir::Stmt simplify_stmt(const ir::Stmt& s, const ir::Facts& facts);
