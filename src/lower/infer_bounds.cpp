@@ -60,15 +60,23 @@ class Inference {
     ir::Substitution constants;
     for (const lang::OutputDef& output : graph().outputs)
       for (const schedule::BoundPromise& p : tree_.scheduled.of(output.func).bounds) {
-        const Expr extent = output.extents[p.dim];
-        require(extent == ir::index(p.extent) && output.mins[p.dim] == ir::index(p.min),
-                fmt::format("the schedule's {} fits only an extent of {} from {}, not {{}} from {{}}", p.origin, p.extent, p.min),
-                tree_.func(output.func).name, {extent, output.mins[p.dim]});
-        if (ir::is(extent, ir::Op::Variable)) constants.emplace_back(ir::symbol_of(extent), ir::index(p.extent));
-        if (ir::is(output.mins[p.dim], ir::Op::Variable))
-          constants.emplace_back(ir::symbol_of(output.mins[p.dim]), ir::index(p.min));
+        const Expr extent = output.extents[p.dim], min = output.mins[p.dim];
+        const Expr kept = ir::simplify(extent == ir::index(p.extent) && min == ir::index(p.min));
+        if (!ir::is_one(kept))
+          tree_.promises.push_back(
+              {kept, fmt::format("the schedule's {} fits only an extent of {} from {}, not {{}} from {{}}", p.origin, p.extent, p.min),
+               tree_.func(output.func).name, {extent, min}});
+        promise(constants, extent, p.extent, {{}, output.func, p.dim, false});
+        promise(constants, min, p.min, {{}, output.func, p.dim, true});
       }
     if (!constants.empty()) substitute_sizes(constants);
+  }
+
+  void promise(ir::Substitution& constants, const Expr& size, std::int64_t value, LoopTree::PromisedSize promised) {
+    if (!ir::is(size, ir::Op::Variable)) return;
+    promised.symbol = ir::symbol_of(size);
+    constants.emplace_back(promised.symbol, ir::index(value));
+    tree_.promised_sizes.push_back(std::move(promised));
   }
 
   void substitute_sizes(const ir::Substitution& map) {
@@ -532,9 +540,14 @@ class Inference {
         else if (shrinks(t.inner))
           tree_.loop(t.inner).extent = in_.simple(min(factor, old - base));
         else
-          info_.guards.push_back({in_.simple(base + values_.at(t.inner) < old), t.tail, t.origin});
+          guard(t, in_.simple(base + values_.at(t.inner) < old));
       }
       values_[t.old] = in_.simple(base + values_.at(t.inner));
+    }
+
+    void guard(const Transform& t, const Expr& condition) {
+      info_.guards.push_back({condition, t.tail, t.origin});
+      guarded_.push_back(t.old);
     }
 
     void value_of_fuse(const Transform& t) {
@@ -548,14 +561,21 @@ class Inference {
         const LoopId id = sched_.dims[i];
         Expr coordinate = id.valid() ? in_.simple(mins_[i] + values_.at(id)) : Expr();
         info_.coordinates.push_back(coordinate);
-        info_.limits.push_back(limit(coordinate, lasts_[i]));
+        info_.limits.push_back(is_guarded(id) ? in_.simple(min(coordinate, lasts_[i])) : coordinate);
       }
     }
 
-    // With guards the coordinate never passes the last one; without, the expression itself is exact.
-    Expr limit(const Expr& coordinate, const Expr& last) {
-      if (!coordinate.defined() || info_.guards.empty()) return coordinate;
-      return in_.simple(min(coordinate, last));
+    /// Whether a guard keeps the values of a loop, or of those that replace it, from passing the last one. Without
+    /// one the expression of the value is exact.
+    bool is_guarded(LoopId id) const {
+      if (!id.valid()) return false;
+      if (std::find(guarded_.begin(), guarded_.end(), id) != guarded_.end()) return true;
+      for (const Transform& t : sched_.transforms) {
+        const bool split = t.kind == Transform::Kind::Split;
+        if (split && t.old == id) return is_guarded(t.outer) || is_guarded(t.inner);
+        if (!split && (t.inner == id || t.outer == id)) return is_guarded(t.fused);
+      }
+      return false;
     }
 
     Inference& in_;
@@ -565,7 +585,7 @@ class Inference {
     const schedule::StageSchedule& sched_;
     std::vector<Expr> mins_, lasts_;
     std::map<LoopId, Expr> extents_, values_;
-    std::vector<LoopId> shrinks_;
+    std::vector<LoopId> shrinks_, guarded_;
   };
 
   // ---- Inputs ----------------------------------------------------------------------------------------------

@@ -45,6 +45,7 @@ bool names_storage(const ir::Stmt& let);
 /// The facts, and what the loops and names in `s` say of their variables.
 ir::Facts with_loops(ir::Facts facts, const ir::Stmt& s);
 ir::Stmt share_values(const ir::Stmt& s);
+ir::Stmt plain_division(const ir::Stmt& s, const ir::Facts& facts);
 
 // statements -> program
 Program make_program(const LoopTree& tree, const std::vector<Unit>& units, const Options& options);
