@@ -33,7 +33,7 @@ class Inference {
 
   void run() {
     declare_sizes();
-    apply_promises();
+    apply_promises(tree_);
     declare_arguments();
     const std::vector<FuncId>& order = tree_.scheduled.order;
     for (auto it = order.rbegin(); it != order.rend(); ++it)
@@ -53,52 +53,6 @@ class Inference {
     for (const lang::OutputDef& output : graph().outputs)
       for (const Expr& e : output.extents)
         if (ir::is(e, ir::Op::Variable)) tree_.facts.set_range(ir::symbol_of(e), ir::index(1), {});
-  }
-
-  // A promised extent of an output turns its named size into the constant everywhere; the plan checks it.
-  void apply_promises() {
-    ir::Substitution constants;
-    for (const lang::OutputDef& output : graph().outputs)
-      for (const schedule::BoundPromise& p : tree_.scheduled.of(output.func).bounds) {
-        const Expr extent = output.extents[p.dim], min = output.mins[p.dim];
-        const Expr kept = ir::simplify(extent == ir::index(p.extent) && min == ir::index(p.min));
-        if (!ir::is_one(kept))
-          tree_.promises.push_back(
-              {kept, fmt::format("the schedule's {} fits only an extent of {} from {}, not {{}} from {{}}", p.origin, p.extent, p.min),
-               tree_.func(output.func).name, {extent, min}});
-        promise(constants, extent, p.extent, {{}, output.func, p.dim, false});
-        promise(constants, min, p.min, {{}, output.func, p.dim, true});
-      }
-    if (!constants.empty()) substitute_sizes(constants);
-  }
-
-  void promise(ir::Substitution& constants, const Expr& size, std::int64_t value, LoopTree::PromisedSize promised) {
-    if (!ir::is(size, ir::Op::Variable)) return;
-    promised.symbol = ir::symbol_of(size);
-    constants.emplace_back(promised.symbol, ir::index(value));
-    tree_.promised_sizes.push_back(std::move(promised));
-  }
-
-  void substitute_sizes(const ir::Substitution& map) {
-    auto apply = [&](Expr& e) {
-      if (e.defined()) e = ir::simplify(ir::substitute(e, map));
-    };
-    for (lang::InputDef& input : graph().inputs)
-      for (Expr& e : input.extents) apply(e);
-    for (lang::OutputDef& output : graph().outputs) {
-      for (Expr& e : output.extents) apply(e);
-      for (Expr& e : output.mins) apply(e);
-    }
-    for (lang::FuncDef& func : graph().funcs)
-      for (lang::StageDef& stage : func.stages) {
-        for (Expr& e : stage.lhs) e = ir::substitute(e, map);
-        stage.value = ir::substitute(stage.value, map);
-        if (stage.predicate.defined()) stage.predicate = ir::substitute(stage.predicate, map);
-        for (lang::ReductionDim& r : stage.reduction) {
-          apply(r.min);
-          apply(r.extent);
-        }
-      }
   }
 
   void declare_arguments() {

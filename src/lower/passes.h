@@ -55,5 +55,7 @@ void narrow_indices(Function& kernel, int bits);
 /// compute site to what earlier iterations have not produced, and fold the storage where that bounds it.
 /// `box` is what the consumers need at the compute site; on return what is to be produced.
 void slide_window(LoopTree& tree, FuncId func, Box& box, Storage& storage);
+/// Used by infer_bounds, first of all.
+void apply_promises(LoopTree& tree);
 
 }  // namespace calotype::lower
