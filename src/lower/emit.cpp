@@ -196,8 +196,11 @@ class Emitter {
     auto it = tree_.storage.find(func);
     if (it == tree_.storage.end()) return strided_index(b, coordinates, {});
     const Storage& storage = it->second;
-    return storage.layout ? register_index(func, storage, coordinates, user)
-                          : strided_index(b, coordinates, storage.folds);
+    // Where one coordinate is stored it is the box's first, however it is computed.
+    std::vector<Expr> stored = coordinates;
+    for (std::size_t d = 0; d < stored.size(); ++d)
+      if (storage.shape[d] == 1) stored[d] = storage.box[d].min;
+    return storage.layout ? register_index(func, storage, stored, user) : strided_index(b, stored, storage.folds);
   }
 
   Expr strided_index(const ir::BufferPtr& b, const std::vector<Expr>& coordinates,

@@ -124,6 +124,16 @@ struct LoopTree {
     std::vector<Expr> values;
   };
   std::vector<Check> checks;      ///< what the arguments must satisfy
+  /// What the schedule promises of them. The sizes named there have become constants everywhere else, so each stands
+  /// with the output dimension whose extent (or min) tells its actual value.
+  struct PromisedSize {
+    ir::SymbolPtr symbol;
+    FuncId output;
+    int dim = 0;
+    bool is_min = false;
+  };
+  std::vector<Check> promises;
+  std::vector<PromisedSize> promised_sizes;
   std::vector<std::int64_t> unit_strides;  ///< per buffer argument: constant stride of dimension 0, or 0: not known
 
   const lang::FuncDef& func(FuncId id) const { return scheduled.graph.func(id); }

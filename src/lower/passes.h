@@ -50,6 +50,7 @@ bool names_storage(const ir::Stmt& let);
 /// The facts, and what the loops and names in `s` say of their variables.
 ir::Facts with_loops(ir::Facts facts, const ir::Stmt& s);
 ir::Stmt share_values(const ir::Stmt& s);
+ir::Stmt plain_division(const ir::Stmt& s, const ir::Facts& facts);
 
 // statements -> program
 Program make_program(const LoopTree& tree, const std::vector<Unit>& units, const Options& options);
@@ -59,5 +60,7 @@ void narrow_indices(Function& kernel, int bits);
 /// compute site to what earlier iterations have not produced, and fold the storage where that bounds it.
 /// `box` is what the consumers need at the compute site; on return what is to be produced.
 void slide_window(LoopTree& tree, FuncId func, Box& box, Storage& storage);
+/// Used by infer_bounds, first of all.
+void apply_promises(LoopTree& tree);
 
 }  // namespace calotype::lower
