@@ -44,8 +44,9 @@ Schedule host(const OperatorTypes&) {
 // threads have, and every thread adds what these found.
 Schedule gpu(const OperatorTypes& types) {
   Schedule s;
-  const Knob threads = s.knob("THREADS", 256), vector = s.knob("VECTOR", 16 / types.all().bytes()),
-             unroll = s.knob("UNROLL", 2), groups = s.knob("GROUPS", 16);
+  const Knob threads = s.knob("THREADS", types.all() == BFloat(16) ? 128 : 256),
+             vector = s.knob("VECTOR", 16 / types.all().bytes()), unroll = s.knob("UNROLL", 2),
+             groups = s.knob("GROUPS", 16);
   s["value"].compute_inline();
   s["out"]
       .compute_root()

@@ -68,8 +68,8 @@ void reduce_by_threads(Schedule& s, const std::string& of, const Knob& threads, 
 // exponentials are computed twice rather than stored.
 Schedule gpu(const OperatorTypes& types) {
   Schedule s;
-  const Knob threads = s.knob("THREADS", 256), vector = s.knob("VECTOR", 16 / types.all().bytes()),
-             unroll = s.knob("UNROLL", 2), groups = s.knob("GROUPS", 16);
+  const Knob threads = s.knob("THREADS", 128), vector = s.knob("VECTOR", 16 / types.all().bytes()),
+             unroll = s.knob("UNROLL", types.all() == BFloat(16) ? 2 : 4), groups = s.knob("GROUPS", 16);
   s["value"].compute_inline();
   s["e"].compute_inline();
   s["out"]
