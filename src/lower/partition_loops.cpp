@@ -9,8 +9,9 @@
 // innermost serial loops, and elsewhere those that shape a vector or unrolled loop inside. Of several loops
 // that could decide the same thing the innermost does, so that the edge is as thin as can be; short innermost
 // loops leave it to the loop around them and keep their constant extents. Prologue and epilogue are one copy
-// of the body, run for two ranges. On a host loops inside an edge are cut once more, but not the edges of that.
-// Loops that hold barriers or memory of a GPU block stay whole: the parts would reserve the memory once each.
+// of the body, run for two ranges. On a host loops inside an edge are cut once more, but not the edges of
+// that. Loops that hold barriers or memory of a GPU block stay whole: the parts would reserve the memory once
+// each.
 
 #include <algorithm>
 
@@ -136,10 +137,11 @@ class Collector {
         {loop.var, repeats(loop.binding) && !in_vector_ && !is_short, innermost, expanded_.size()});
   }
 
-  /// The copy of a stored stage's element under the test that it lies in the caller's box: no reason to cut what the
-  /// schedule asked for.
+  /// The copy of a stored stage's element under the test that it lies in the caller's box: no reason to cut
+  /// what the schedule asked for.
   static bool is_copy_out(const ir::Stmt& s) {
-    return s->kind == ir::StmtKind::If && s->body()->kind == ir::StmtKind::Store && s->body()->buffer()->idempotent;
+    return s->kind == ir::StmtKind::If && s->body()->kind == ir::StmtKind::Store &&
+           s->body()->buffer()->idempotent;
   }
 
   Expr expand(Expr e) const {
@@ -289,18 +291,31 @@ class Partitioner {
     return s;
   }
 
-  /// Less code for what runs rarely: loops that would be unrolled stay loops, and so do the lanes of vectors
-  /// that are clamped, which would be masked gathers. Of a wide vector most lanes are not at the edge: it
-  /// becomes short vectors, of which only those at the edge go lane by lane.
+  /// Less code for what runs rarely: loops that would be unrolled into tests stay loops, and so do the lanes
+  /// of vectors that are clamped, which would be masked gathers. Of a wide vector most lanes are not at the
+  /// edge: it becomes short vectors, of which only those at the edge go lane by lane.
   ir::Stmt compact(const ir::Stmt& edge) {
     return ir::rewrite(edge, [&](const ir::Stmt& s) {
       if (s->kind != ir::StmtKind::For || !expands(s->loop().binding)) return s;
-      if (s->loop().binding == ir::Binding::Unrolled) return serial(s);
+      if (s->loop().binding == ir::Binding::Unrolled) return unrolls_into_tests(s) ? serial(s) : s;
       if (!clamps_lanes(s)) return s;
       const std::int64_t lanes = ir::as_int(s->exprs[1]).value_or(0);
       if (lanes <= kEdgeLanes || lanes % kEdgeLanes != 0) return serial(s);
       return cut(in_short_vectors(s, lanes / kEdgeLanes));
     });
+  }
+
+  static bool unrolls_into_tests(const ir::Stmt& loop) {
+    bool found = !ir::as_int(loop->exprs[1]);
+    ir::visit(loop->body(), [&](const ir::Stmt& s) {
+      for (const Expr& e : s->exprs)
+        found |= e.defined() && s->kind != ir::StmtKind::Let && ir::any_of(e, [&](const Expr& n) {
+                   return (ir::info(n->op).group == ir::OpGroup::compare || ir::is(n, ir::Op::Min) ||
+                           ir::is(n, ir::Op::Max)) &&
+                          n->args[0]->type == Int(64);
+                 });
+    });
+    return found;
   }
 
   static ir::Stmt serial(const ir::Stmt& loop) {

@@ -36,25 +36,29 @@ Schedule registers(const OperatorTypes&) {
   return s;
 }
 
-// Register tiles in panels: a panel of columns of B is copied together once and then read by every tile of
-// rows, rows in parallel.
+// Blocked in all three dimensions, so that whatever the size its parts stay in the caches: a block of sums in
+// memory, DEPTH of k at a time with its panel of B copied together, register tiles within.
 Schedule host(const OperatorTypes&) {
   Schedule s;
   const Knob height = s.knob("TM", 8), width = s.knob("TN", 32), vector = s.knob("VECTOR", 16);
-  const Knob rows = s.knob("ROWS", 64), columns = s.knob("COLUMNS", 128);
+  const Knob rows = s.knob("ROWS", 256), columns = s.knob("COLUMNS", 128), depth = s.knob("DEPTH", 256);
   s["C"]
       .compute_root()
-      .tile("n", "m", "no", "mo", "nc", "mc", columns, rows)
-      .tile("nc", "mc", "nt", "mt", "ni", "mi", width, height)
-      .reorder("ni", "mi", "nt", "mt", "mo", "no")
+      .tile("n", "m", "no", "mo", "ni", "mi", columns, rows)
       .vectorize("ni", vector)
-      .unroll("ni.o")
-      .unroll("mi")
-      .parallel("mo");
-  s["acc"].compute_at("C", "nt").store_in(Memory::Stack).vectorize("n", vector).unroll("n.o").unroll("m");
-  s["acc"].update().reorder("n", "m", "k").vectorize("n", vector).unroll("n.o").unroll("m");
+      .parallel("mo")
+      .parallel("no");
+  s["acc"].compute_at("C", "no").vectorize("n", vector);
+  s["acc"]
+      .update()
+      .split("k", "ko", "ki", depth)
+      .tile("n", "m", "nt", "mt", "nr", "mr", width, height)
+      .reorder("nr", "mr", "ki", "nt", "mt", "ko")
+      .vectorize("nr", vector)
+      .unroll("nr.o")
+      .unroll("mr");
   Stage panel = s.in("B", {"acc"});
-  s[panel].compute_at("C", "no").vectorize("d0", vector);
+  s[panel].compute_at(s["acc"].update(), "ko").vectorize("d0", vector);
   return s;
 }
 
@@ -102,7 +106,8 @@ CALOTYPE_SCHEDULES(matmul)
     .schedule("naive", Target::Kind::Host, "three loops, k innermost", naive)
     .schedule("rows", Target::Kind::Host, "n innermost and vectorised", rows)
     .schedule("registers", Target::Kind::Host, "tiles of sums in registers through all of k", registers)
-    .schedule("host", Target::Kind::Host, "register tiles in panels, in parallel", host)
+    .schedule("host", Target::Kind::Host, "register tiles in blocks of all three dimensions, in parallel",
+              host)
     .schedule("gpu_threads", Target::Kind::Cuda, "a thread a sum", gpu_threads)
     .schedule("gpu", Target::Kind::Cuda, "tiles of A and B in shared memory, 4 x 4 sums a thread", gpu);
 
