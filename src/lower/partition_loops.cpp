@@ -27,8 +27,8 @@ bool repeats(ir::Binding b) { return b == ir::Binding::Serial || b == ir::Bindin
 /// Decisions in the body of one loop.
 class Collector {
  public:
-  Collector(const ir::SymbolPtr& var, const ir::Facts& facts)
-      : var_(var), facts_(facts), inner_(ir::make_scope()) {}
+  Collector(const ir::SymbolPtr& var, ir::Algebra& algebra)
+      : var_(var), algebra_(algebra), inner_(ir::make_scope()) {}
 
   std::vector<Decision> decisions;
 
@@ -54,7 +54,7 @@ class Collector {
       const ir::LoopInfo& loop = s->loop();
       // The shape of a vector or unrolled loop often stands behind a named region bound.
       for (const Expr& e : s->exprs) expands(loop.binding) ? scan(expand(e), true) : scan(e, false);
-      inner_[loop.var] = {expand(s->exprs[0]), ir::simplify(expand(s->exprs[0] + s->exprs[1] - ir::index(1)), facts_)};
+      inner_[loop.var] = {expand(s->exprs[0]), algebra_.simplify(expand(s->exprs[0] + s->exprs[1] - ir::index(1)))};
       order_.push_back(loop.var);
       if (expands(loop.binding)) expanded_.push_back(loop.var);
       walk(s->body());
@@ -107,17 +107,17 @@ class Collector {
     if (!innermost_ && !shapes && !in_vector) return;
     for (const Decision& d : decisions)
       if (ir::equal(d.node, node)) return;
-    Expr least = ir::simplify(difference, facts_);
+    Expr least = algebra_.simplify(difference);
     for (auto v = order_.rbegin(); v != order_.rend() && least.defined(); ++v) {
       ir::Scope one = ir::make_scope();
       one[*v] = inner_[*v];
-      least = ir::bounds_of(least, one, facts_).min;
+      least = algebra_.bounds_of(least, one).min;
     }
-    if (least.defined()) decisions.push_back({node, outcome, ir::simplify(least, facts_)});
+    if (least.defined()) decisions.push_back({node, outcome, algebra_.simplify(least)});
   }
 
   ir::SymbolPtr var_;
-  const ir::Facts& facts_;
+  ir::Algebra& algebra_;
   ir::Scope inner_;                       // ranges of the loops inside, by variable
   std::vector<ir::SymbolPtr> order_;      // outermost first
   std::vector<ir::SymbolPtr> expanded_;   // those that will be vectors or unrolled
@@ -143,7 +143,7 @@ bool restrict_range(const Expr& d, const ir::SymbolPtr& var, std::vector<Expr>& 
 
 class Partitioner {
  public:
-  explicit Partitioner(const ir::Facts& facts) : facts_(facts) {}
+  explicit Partitioner(const ir::Facts& facts) : algebra_(facts) {}
 
   ir::Stmt run(const ir::Stmt& s) {
     if (s->kind == ir::StmtKind::For && repeats(s->loop().binding)) return cut(s);
@@ -155,7 +155,7 @@ class Partitioner {
 
  private:
   ir::Stmt cut(const ir::Stmt& loop) {
-    Collector collector(loop->loop().var, facts_);
+    Collector collector(loop->loop().var, algebra_);
     collector.collect(loop->body());
     std::vector<Expr> lows, highs;
     std::vector<Decision> made;
@@ -189,8 +189,8 @@ class Partitioner {
     parts.push_back(part(loop, v_from, v_to, run(decided(loop->body(), made))));
     if (!highs.empty()) parts.push_back(part(loop, v_to, end, edge));
     ir::Stmt s = ir::block(std::move(parts));
-    if (!highs.empty()) s = ir::let_stmt(to, ir::simplify(high, facts_), s);
-    if (!lows.empty()) s = ir::let_stmt(from, ir::simplify(low, facts_), s);
+    if (!highs.empty()) s = ir::let_stmt(to, algebra_.simplify(high), s);
+    if (!lows.empty()) s = ir::let_stmt(from, algebra_.simplify(low), s);
     return s;
   }
 
@@ -233,7 +233,7 @@ class Partitioner {
     });
   }
 
-  const ir::Facts& facts_;
+  ir::Algebra algebra_;
 };
 
 }  // namespace
