@@ -40,6 +40,10 @@ class Kernel {
     call({Arg(args)...});
   }
   void call(const std::vector<Arg>& args) const;
+  /// The same through the caller's hooks for memory and parallel loops, which compiled host code calls too, from every
+  /// thread of a loop. A null hook means what a call without a context does: aligned memory of the C library, loops of
+  /// oneTBB. What failed stands in `context.error` as well.
+  void call(const std::vector<Arg>& args, calotype_context& context) const;
 
   const Target& target() const;
   /// Seconds from Pipeline to machine code, and by pass in order.

@@ -60,7 +60,8 @@ typedef struct calotype_error {
 typedef int (*calotype_parallel_body)(void* context, int64_t begin, int64_t end, void* closure);
 
 /* The caller's side of a call, not shared between calls that run at the same time. All zero is a valid
- * context: null hooks mean aligned memory of the C library, serial loops and no report besides `error`. */
+ * context: null hooks mean aligned memory of the C library, serial loops (calotype::Kernel: oneTBB's) and no
+ * report besides `error`. The hooks for memory are called by all threads of a parallel loop. */
 typedef struct calotype_context {
   void* user;                                  /* passed to the hooks */
   void* (*allocate)(void* user, size_t bytes); /* aligned to 64 bytes; null: no memory */

@@ -228,7 +228,9 @@ class Schedule {
   const schedule::FileNotes& notes() const { return notes_; }
   void set_notes(schedule::FileNotes notes) { notes_ = std::move(notes); }
 
-  /// All diagnostics against an algorithm and target, without compiling. Throws nothing; empty means legal.
+  /// What compile would refuse, without making code: every fault that the directives themselves have, or else
+  /// the first that lowering finds (an extent that must be constant, shared memory that is too large). Throws
+  /// nothing; empty means legal.
   std::vector<Diagnostic> check(const Pipeline& pipeline, const Target& target = Target::host()) const;
 
   /// One knob or directive a line, in C++ for a Schedule named `s`.

@@ -17,6 +17,7 @@ Kernel Pipeline::compile(const Schedule& schedule, const Target& target) const {
 }
 
 void Kernel::call(const std::vector<Arg>& args) const { impl_->call(args); }
+void Kernel::call(const std::vector<Arg>& args, calotype_context& context) const { impl_->call(args, context); }
 const Target& Kernel::target() const { return impl_->target(); }
 
 double Kernel::compile_seconds() const {

@@ -7,7 +7,7 @@
 
 #ifdef CALOTYPE_HAS_LLVM
 #include "codegen/llvm/backend.h"
-#include "codegen/llvm/hooks.h"
+#include "driver/context_hooks.h"
 #endif
 
 namespace calotype::driver {
@@ -28,8 +28,7 @@ class HostExecutable : public Executable {
                           const std::vector<calotype_argument>& arguments) const override {
     std::vector<calotype_host_function> functions;
     for (const std::string& name : names_) functions.push_back(module_->function(name));
-    llvm_backend::FailureRecord hooks;
-    context.host_context = static_cast<llvm_backend::Hooks*>(&hooks);
+    ContextHooks hooks(context);
     const calotype_plan_code code{.host = functions.data(), .device = nullptr};
     return calotype_plan_run(&plan, &code, &context, arguments.data(), static_cast<uint32_t>(arguments.size()));
   }

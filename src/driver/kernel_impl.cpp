@@ -152,10 +152,14 @@ std::vector<calotype_argument> KernelImpl::convert(const std::vector<Arg>& args)
 }
 
 void KernelImpl::call(const std::vector<Arg>& args) const {
+  calotype_context context{};
+  call(args, context);
+}
+
+void KernelImpl::call(const std::vector<Arg>& args, calotype_context& context) const {
   const std::vector<calotype_argument> arguments = convert(args);
   const LayoutClass layout = class_of(arguments);
   const Variant& v = layout == dense_class(scheduled_, options_) ? *dense_ : variant(layout);
-  calotype_context context{};
   if (v.executable->run(v.plan->plan(), context, arguments) != CALOTYPE_GOOD)
     throw_error(scheduled_.graph.name, context.error);
 }

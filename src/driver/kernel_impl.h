@@ -53,6 +53,7 @@ class KernelImpl {
              KernelOptions options = {});
 
   void call(const std::vector<Arg>& args) const;
+  void call(const std::vector<Arg>& args, calotype_context& context) const;
 
   const Target& target() const { return scheduled_.target; }
   const schedule::Scheduled& scheduled() const { return scheduled_; }

@@ -429,8 +429,15 @@ Scope innermost(const Scope& scope) {
   return first;
 }
 
-Interval bounds_in_order(const Expr& e, Scope scope, Simplifier& simplifier) {
-  Interval r = Interval::point(simplifier.run(e));
+}  // namespace
+
+namespace algebra {
+
+Interval bounds_in_order(Interval r, Scope scope, Simplifier& simplifier) {
+  const bool same = r.is_point();
+  if (r.min.defined()) r.min = simplifier.run(r.min);
+  if (same) r.max = r.min;
+  if (!same && r.max.defined()) r.max = simplifier.run(r.max);
   while (!scope.empty()) {
     Scope first = innermost(scope);
     if (first.empty()) first = scope;  // intervals that name each other: what they name counts as fixed
@@ -447,23 +454,31 @@ Interval bounds_in_order(const Expr& e, Scope scope, Simplifier& simplifier) {
   return r;
 }
 
-}  // namespace
+Interval interval_union(const Interval& a, const Interval& b, Simplifier& s) {
+  const auto both = [&](Op op, const Expr& x, const Expr& y) {
+    return x.defined() && y.defined() ? s.run(make(op, x->type, {x, y})) : Expr();
+  };
+  return {both(Op::Min, a.min, b.min), both(Op::Max, a.max, b.max)};
+}
+
+}  // namespace algebra
 
 Scope make_scope() {
   return Scope([](const SymbolPtr& a, const SymbolPtr& b) { return a->unique < b->unique; });
 }
 
 Interval bounds_of(const Expr& e, const Scope& scope, const Facts& facts) {
+  return bounds_of(Interval::point(e), scope, facts);
+}
+
+Interval bounds_of(const Interval& interval, const Scope& scope, const Facts& facts) {
   Simplifier simplifier(facts);
-  return bounds_in_order(e, scope, simplifier);
+  return bounds_in_order(interval, scope, simplifier);
 }
 
 Interval interval_union(const Interval& a, const Interval& b, const Facts& facts) {
-  Simplifier s(facts);
-  const auto both = [&](Op op, const Expr& x, const Expr& y) {
-    return x.defined() && y.defined() ? s.run(make(op, x->type, {x, y})) : Expr();
-  };
-  return {both(Op::Min, a.min, b.min), both(Op::Max, a.max, b.max)};
+  Simplifier simplifier(facts);
+  return algebra::interval_union(a, b, simplifier);
 }
 
 Interval interval_intersection(const Interval& a, const Interval& b, const Facts& facts) {

@@ -2,6 +2,7 @@
 // Algebra on symbolic integer expressions: what bounds inference, allocation sizes and index arithmetic rest on.
 
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "ir/expr_node.h"
@@ -26,15 +27,42 @@ struct Facts {
   };
   std::map<SymbolPtr, Known, bool (*)(const SymbolPtr&, const SymbolPtr&)> symbols{
       [](const SymbolPtr& a, const SymbolPtr& b) { return a->unique < b->unique; }};
-  /// Conditions known to hold (Bool expressions, as `x < W`).
+  /// Conditions known to hold (Bool expressions, as `x < W`), the last assumed last.
   std::vector<Expr> conditions;
+  /// What an Algebra tells facts apart by: how often a symbol's have changed, and a number for each assumption.
+  std::uint64_t changes = 0;
+  std::vector<std::uint64_t> assumptions;
 
-  void set_range(const SymbolPtr& s, Expr min, Expr max) { symbols[s].range = {std::move(min), std::move(max)}; }
-  void set_value(const SymbolPtr& s, Expr value) { symbols[s].value = std::move(value); }
+  void set_range(const SymbolPtr& s, Expr min, Expr max) {
+    Interval& range = symbols[s].range;
+    changes += !same(range.min, min) || !same(range.max, max);
+    range = {std::move(min), std::move(max)};
+  }
+  void set_value(const SymbolPtr& s, Expr value) {
+    Expr& known = symbols[s].value;
+    changes += !same(known, value);
+    known = std::move(value);
+  }
+  void set_multiple(const SymbolPtr& s, std::int64_t multiple) {
+    symbols[s].multiple = multiple;
+    ++changes;
+  }
+  void assume(Expr condition) {
+    conditions.push_back(std::move(condition));
+    assumptions.push_back(++assumed_);
+  }
+  void drop_assumption() {
+    conditions.pop_back();
+    assumptions.pop_back();
+  }
   const Known* find(const SymbolPtr& s) const {
     auto it = symbols.find(s);
     return it == symbols.end() ? nullptr : &it->second;
   }
+
+ private:
+  static bool same(const Expr& a, const Expr& b) { return a.defined() == b.defined() && (!a.defined() || equal(a, b)); }
+  std::uint64_t assumed_ = 0;
 };
 
 /// An equal expression that is no more complex: constants folded by the language's semantics, linear integer
@@ -60,8 +88,30 @@ std::int64_t known_multiple(const Expr& e, const Facts& facts = {});
 using Scope = std::map<SymbolPtr, Interval, bool (*)(const SymbolPtr&, const SymbolPtr&)>;
 Scope make_scope();
 Interval bounds_of(const Expr& e, const Scope& scope, const Facts& facts = {});
+/// The same of an interval: from the least that its lower end is to the largest that its upper end is.
+Interval bounds_of(const Interval& interval, const Scope& scope, const Facts& facts = {});
 Interval interval_union(const Interval& a, const Interval& b, const Facts& facts = {});
 Interval interval_intersection(const Interval& a, const Interval& b, const Facts& facts = {});
+
+/// The questions above one after the other about the same facts: what one finds out serves the next, until the
+/// facts change. Where many questions are asked this is several times faster.
+class Algebra {
+ public:
+  explicit Algebra(const Facts& facts);  ///< which must outlive it
+  ~Algebra();
+
+  Expr simplify(const Expr& e);
+  Interval bounds_of(const Expr& e, const Scope& scope);
+  Interval bounds_of(const Interval& interval, const Scope& scope);
+  Interval interval_union(const Interval& a, const Interval& b);
+
+ private:
+  struct Tables;
+  Tables& tables();
+
+  const Facts& facts_;
+  std::vector<std::unique_ptr<Tables>> tables_;  ///< of the present assumptions and of fewer, the fewest first
+};
 
 /// If e == coefficient * symbol + rest with rest free of the symbol and a constant coefficient: those two.
 struct LinearIn {

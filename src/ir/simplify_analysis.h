@@ -48,6 +48,9 @@ class Analysis {
 
   /// How many steps one search may take.
   void set_effort(int steps) { effort_ = steps; }
+  /// Whether searches have taken so many steps that they are given few now; a new question starts at none.
+  bool is_weary() const;
+  void rest() { steps_taken_ = 0; }
   bool nonnegative(const Linear& l);
   bool positive(const Linear& l) { return nonnegative(shifted(l, -1)); }
   /// Bounds by search, correlated terms cancelled.

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kMaxConditionDepth = 2;
 constexpr int kMaxFactsDepth = 6;
-/// All searches of one call together: beyond this many steps each gets few.
+/// All searches of one question together: beyond this many steps each gets few.
 constexpr int kManySteps = 4000, kFewSteps = 8;
 
 std::uint64_t bit(std::uint64_t hash) { return std::uint64_t{1} << ((hash * 0x9e3779b97f4a7c15u) >> 58); }
@@ -60,9 +60,9 @@ std::uint64_t Analysis::reach(const Expr& e, int depth) {
   return m;
 }
 
-int Analysis::steps_allowed() const {
-  return steps_taken_ > kManySteps ? std::min(effort_, kFewSteps) : effort_;
-}
+bool Analysis::is_weary() const { return steps_taken_ > kManySteps; }
+
+int Analysis::steps_allowed() const { return is_weary() ? std::min(effort_, kFewSteps) : effort_; }
 
 bool Analysis::nonnegative(const Linear& l) {
   if (l.is_constant()) return !l.overflow && l.constant >= 0;

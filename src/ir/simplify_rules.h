@@ -13,6 +13,7 @@ class Simplifier {
 
   Expr run(const Expr& e);
   Analysis& analysis() { return analysis_; }
+  const Analysis& analysis() const { return analysis_; }
 
  private:
   friend class Lanes;
@@ -73,5 +74,9 @@ class Simplifier {
   std::vector<SymbolPtr> lanes_;
   ExprMap<SymbolPtr> opaque_;  ///< scalars that stand for vectors
 };
+
+// interval.cpp
+Interval bounds_in_order(Interval r, Scope scope, Simplifier& simplifier);
+Interval interval_union(const Interval& a, const Interval& b, Simplifier& simplifier);
 
 }  // namespace calotype::ir::algebra

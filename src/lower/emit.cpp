@@ -16,7 +16,8 @@ namespace {
 
 class Emitter {
  public:
-  explicit Emitter(const LoopTree& tree) : tree_(tree), gpu_(tree.scheduled.target.is_gpu()) {}
+  explicit Emitter(const LoopTree& tree)
+      : tree_(tree), algebra_(tree.facts), gpu_(tree.scheduled.target.is_gpu()) {}
 
   std::vector<Unit> run() {
     if (!gpu_) return {{tree_.scheduled.graph.name, std::nullopt, children(tree_.root)}};
@@ -170,7 +171,7 @@ class Emitter {
 
   // ---- Accesses --------------------------------------------------------------------------------------------
 
-  Expr simple(const Expr& e) { return ir::simplify(e, tree_.facts); }
+  Expr simple(const Expr& e) { return algebra_.simplify(e); }
 
   Expr with_loads(const Expr& e, StageRef reader) {
     return ir::rewrite(e, [&](const Expr& n) -> Expr {
@@ -241,6 +242,7 @@ class Emitter {
   }
 
   const LoopTree& tree_;
+  ir::Algebra algebra_;
   bool gpu_;
   const KernelInfo* kernel_ = nullptr;
   std::vector<LoopId> open_;

@@ -29,7 +29,7 @@ int node_count(const Expr& e) {
 
 class Inference {
  public:
-  explicit Inference(LoopTree& tree) : tree_(tree) {}
+  explicit Inference(LoopTree& tree) : tree_(tree), algebra_(tree.facts) {}
 
   void run() {
     declare_sizes();
@@ -43,7 +43,7 @@ class Inference {
 
  private:
   lang::Graph& graph() { return tree_.scheduled.graph; }
-  Expr simple(const Expr& e) { return ir::simplify(e, tree_.facts); }
+  Expr simple(const Expr& e) { return algebra_.simplify(e); }
 
   // ---- Arguments -------------------------------------------------------------------------------------------
 
@@ -173,25 +173,41 @@ class Inference {
     for (FuncId consumer : tree_.scheduled.order) {
       if (consumer == self || tree_.inlined(consumer)) continue;
       const lang::FuncDef& func = tree_.func(consumer);
-      for (std::size_t s = 0; s < func.stages.size(); ++s)
+      for (std::size_t s = 0; s < func.stages.size(); ++s) {
+        Reads reads{.reader = {consumer, static_cast<int>(s)}, .site = site};
         for (const Expr& call : calls_in(func.stages[s]))
-          if (ir::callee_of(call) == callee)
-            include_read(box, call, {consumer, static_cast<int>(s)}, site);
+          if (ir::callee_of(call) == callee) include_read(box, call, reads);
+      }
     }
     return box;
   }
 
-  void include_read(Box& box, const Expr& call, StageRef reader, const Place& site) {
-    const ir::Scope scope = body_scope(reader);
-    std::vector<LoopId> loops = enclosing_loops(tree_, reader);
+  /// What one stage reads of a callee, as ranges at a site. Calls share most of their coordinates.
+  struct Reads {
+    StageRef reader;
+    const Place& site;
+    std::vector<std::pair<Expr, Interval>> ranges;
+  };
+
+  void include_read(Box& box, const Expr& call, Reads& reads) {
     for (std::size_t d = 0; d < call->args.size(); ++d) {
-      Interval i = eliminate_to(ir::bounds_of(call->args[d], scope, tree_.facts), loops, site, ir::callee_of(call)->name);
-      Interval promised;
-      clip(promised, call->args[d], tree_.def(reader).predicate, scope);
-      intersect(i, eliminate_to(promised, loops, site, ir::callee_of(call)->name));
-      if (!i.bounded()) refuse_unbounded(call, static_cast<int>(d), reader);
-      box[d] = box[d].bounded() ? ir::interval_union(box[d], i, tree_.facts) : i;
+      const Interval i = range_read(call->args[d], reads, ir::callee_of(call)->name);
+      if (!i.bounded()) refuse_unbounded(call, static_cast<int>(d), reads.reader);
+      box[d] = box[d].bounded() ? algebra_.interval_union(box[d], i) : i;
     }
+  }
+
+  Interval range_read(const Expr& coordinate, Reads& reads, const std::string& name) {
+    for (const auto& [known, range] : reads.ranges)
+      if (ir::equal(known, coordinate)) return range;
+    const ir::Scope scope = body_scope(reads.reader);
+    const std::vector<LoopId> loops = enclosing_loops(tree_, reads.reader);
+    Interval i = eliminate_to(algebra_.bounds_of(coordinate, scope), loops, reads.site, name);
+    Interval promised;
+    clip(promised, coordinate, tree_.def(reads.reader).predicate, scope);
+    intersect(i, eliminate_to(promised, loops, reads.site, name));
+    reads.ranges.emplace_back(coordinate, i);
+    return i;
   }
 
   // Ends are compared only when both are eliminated: before that the tighter one may depend on more loops, and lose
@@ -211,11 +227,11 @@ class Inference {
     const Expr low = predicate->args[0], high = predicate->args[1], gap = ir::index(strict ? 1 : 0);
     if (low->type != Int(64)) return;
     if (std::optional<std::int64_t> above = ir::as_int(simple(index - low))) {
-      const Expr most = ir::bounds_of(high - gap + ir::index(*above), scope, tree_.facts).max;
+      const Expr most = algebra_.bounds_of(high - gap + ir::index(*above), scope).max;
       intersect(range, {{}, most});
     }
     if (std::optional<std::int64_t> above = ir::as_int(simple(index - high))) {
-      const Expr least = ir::bounds_of(low + gap + ir::index(*above), scope, tree_.facts).min;
+      const Expr least = algebra_.bounds_of(low + gap + ir::index(*above), scope).min;
       intersect(range, {least, {}});
     }
   }
@@ -253,11 +269,11 @@ class Inference {
       if (info.dims[i] != dim && info.coordinates[i].defined())
         others[info.dims[i]] = {info.coordinates[i], info.limits[i]};
     if (solved->min.defined()) {
-      Interval low = ir::bounds_of(solved->min, others, tree_.facts);
+      Interval low = algebra_.bounds_of(solved->min, others);
       if (low.min.defined()) range.min = simple(max(range.min, low.min));
     }
     if (solved->max.defined()) {
-      Interval high = ir::bounds_of(solved->max, others, tree_.facts);
+      Interval high = algebra_.bounds_of(solved->max, others);
       if (high.max.defined()) range.max = simple(min(range.max, high.max));
     }
   }
@@ -278,6 +294,7 @@ class Inference {
   }
 
   Interval eliminate(Interval i, LoopId id) {
+    if (!i.min.defined() && !i.max.defined()) return i;
     const LoopInfo& loop = tree_.loop(id);
     for (auto let = loop.lets.rbegin(); let != loop.lets.rend(); ++let) {
       const ir::Substitution map{{let->symbol, let->value}};
@@ -286,11 +303,7 @@ class Inference {
     }
     ir::Scope scope = ir::make_scope();
     scope[loop.var] = {loop.min, simple(loop.min + loop.extent - ir::index(1))};
-    if (i.min.defined()) i.min = ir::bounds_of(i.min, scope, tree_.facts).min;
-    if (i.max.defined()) i.max = ir::bounds_of(i.max, scope, tree_.facts).max;
-    if (i.min.defined()) i.min = simple(i.min);
-    if (i.max.defined()) i.max = simple(i.max);
-    return i;
+    return algebra_.bounds_of(i, scope);
   }
 
   /// What each stage must range over so that the later ones find what they read and write. Index 0 is everything.
@@ -321,12 +334,12 @@ class Inference {
     auto include = [&](const std::vector<Expr>& coordinates) {
       for (int d = 0; d < func.rank(); ++d) {
         if (ir::is(coordinates[d], ir::Op::Variable) && ir::symbol_of(coordinates[d]) == func.args[d]) continue;
-        Interval i = ir::bounds_of(coordinates[d], scope, tree_.facts);
+        Interval i = algebra_.bounds_of(coordinates[d], scope);
         Interval promised;
         clip(promised, coordinates[d], def.predicate, scope);
         intersect(i, promised);
         if (!i.bounded()) refuse_unbounded(ir::make(ir::Op::Call, func.type, coordinates, func.callee), d, {func.id, s});
-        need[d] = ir::interval_union(need[d], i, tree_.facts);
+        need[d] = algebra_.interval_union(need[d], i);
       }
     };
     include(def.lhs);
@@ -436,8 +449,6 @@ class Inference {
       extents_[t.inner] = factor;
       if (divides(t)) return;
       if (t.tail == Tail::ShiftInwards) require_room(t, old);
-      // The outer loop's variable is declared later, so the extent of a shrinking inner loop is made there.
-      if (t.tail == Tail::Guard && may_shrink(t.inner)) shrinks_.push_back(t.inner);
     }
 
     // Shifting back must not pass the start. At the call only sizes can be checked.
@@ -459,15 +470,19 @@ class Inference {
 
     bool divides(const Transform& t) { return ir::known_multiple(extents_.at(t.old), tree_.facts) % t.factor == 0; }
 
-    // A guarded inner loop that runs serially just ends earlier, with no branch inside.
-    bool may_shrink(LoopId inner) const {
+    // A guarded inner loop that runs serially just ends earlier, with no branch inside, if what decides where lies
+    // outside it.
+    bool may_shrink(LoopId inner, const Expr& base) const {
       const LoopInfo& loop = tree_.loop(inner);
       if (loop.binding != ir::Binding::Serial && loop.binding != ir::Binding::Parallel) return false;
       for (const Transform& t : sched_.transforms)
         if (t.old == inner || (t.kind == Transform::Kind::Fuse && (t.inner == inner || t.outer == inner))) return false;
+      for (LoopId id : sched_.loops) {  // innermost first
+        if (id == inner) break;
+        if (ir::uses(base, tree_.loop(id).var)) return false;
+      }
       return true;
     }
-    bool shrinks(LoopId id) const { return std::find(shrinks_.begin(), shrinks_.end(), id) != shrinks_.end(); }
 
     void extend_fuse(const Transform& t) {
       extents_[t.fused] = in_.simple(extents_.at(t.outer) * extents_.at(t.inner));
@@ -491,7 +506,7 @@ class Inference {
         // A region that was rounded up divides; what a window slid over or an inner loop covers need not.
         if (t.tail == Tail::ShiftInwards)
           base = min(base, old - factor);
-        else if (shrinks(t.inner))
+        else if (t.tail == Tail::Guard && may_shrink(t.inner, base))
           tree_.loop(t.inner).extent = in_.simple(min(factor, old - base));
         else
           guard(t, in_.simple(base + values_.at(t.inner) < old));
@@ -539,7 +554,7 @@ class Inference {
     const schedule::StageSchedule& sched_;
     std::vector<Expr> mins_, lasts_;
     std::map<LoopId, Expr> extents_, values_;
-    std::vector<LoopId> shrinks_, guarded_;
+    std::vector<LoopId> guarded_;
   };
 
   // ---- Inputs ----------------------------------------------------------------------------------------------
@@ -555,6 +570,7 @@ class Inference {
   }
 
   LoopTree& tree_;
+  ir::Algebra algebra_;
 };
 
 }  // namespace

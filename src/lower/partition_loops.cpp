@@ -83,8 +83,8 @@ bool belongs_to_block(const ir::Stmt& loop) {
 /// Decisions in the body of one loop.
 class Collector {
  public:
-  Collector(const ir::SymbolPtr& var, const ir::Facts& facts)
-      : var_(var), facts_(facts), inner_(ir::make_scope()) {}
+  Collector(const ir::SymbolPtr& var, const ir::Facts& facts, ir::Algebra& algebra)
+      : var_(var), facts_(facts), algebra_(algebra), inner_(ir::make_scope()) {}
 
   std::vector<Decision> decisions;
 
@@ -129,7 +129,7 @@ class Collector {
   void enter(const ir::Stmt& s) {
     const ir::LoopInfo& loop = s->loop();
     inner_[loop.var] = {expand(s->exprs[0]),
-                        ir::simplify(expand(s->exprs[0] + s->exprs[1] - ir::index(1)), facts_)};
+                        algebra_.simplify(expand(s->exprs[0] + s->exprs[1] - ir::index(1)))};
     if (expands(loop.binding)) expanded_.push_back(loop.var);
     const bool innermost = is_innermost(s->body());
     const bool is_short = innermost && ir::as_int(s->exprs[1]).value_or(kShortLoop + 1) <= kShortLoop;
@@ -186,22 +186,23 @@ class Collector {
     if (!matters(difference, innermost_, shapes, 0)) return;
     for (const Decision& d : decisions)
       if (ir::equal(d.node, node)) return;
-    Expr least = ir::simplify(difference, facts_);
+    Expr least = algebra_.simplify(difference);
     for (auto loop = order_.rbegin(); loop != order_.rend() && least.defined(); ++loop) {
       if (!ir::uses(least, loop->var)) continue;
       std::vector<Expr> ends;
       if (loop->can_be_cut && matters(difference, loop->innermost, shapes, loop->expanded_around) &&
-          restrict_range(ir::simplify(least, facts_), loop->var, facts_, ends, ends))
+          restrict_range(algebra_.simplify(least), loop->var, facts_, ends, ends))
         return;  // that loop decides it
       ir::Scope one = ir::make_scope();
       one[loop->var] = inner_[loop->var];
-      least = ir::bounds_of(least, one, facts_).min;
+      least = algebra_.bounds_of(least, one).min;
     }
-    if (least.defined()) decisions.push_back({node, outcome, ir::simplify(least, facts_)});
+    if (least.defined()) decisions.push_back({node, outcome, algebra_.simplify(least)});
   }
 
   ir::SymbolPtr var_;
   const ir::Facts& facts_;
+  ir::Algebra& algebra_;
   ir::Scope inner_;                      // ranges of the loops inside, by variable
   std::vector<Inner> order_;             // outermost first
   std::vector<ir::SymbolPtr> expanded_;  // those that will be vectors or unrolled
@@ -211,7 +212,7 @@ class Collector {
 
 class Partitioner {
  public:
-  Partitioner(const ir::Facts& facts, bool gpu) : facts_(facts), gpu_(gpu) {}
+  Partitioner(const ir::Facts& facts, bool gpu) : facts_(facts), algebra_(facts), gpu_(gpu) {}
 
   ir::Stmt run(const ir::Stmt& s) {
     if (s->kind == ir::StmtKind::For && repeats(s->loop().binding) && !belongs_to_block(s))
@@ -224,7 +225,7 @@ class Partitioner {
 
  private:
   ir::Stmt cut(const ir::Stmt& loop) {
-    Collector collector(loop->loop().var, facts_);
+    Collector collector(loop->loop().var, facts_, algebra_);
     collector.collect(loop->body());
     std::vector<Expr> lows, highs;
     std::vector<Decision> made;
@@ -262,8 +263,8 @@ class Partitioner {
       s = ir::block({part(loop, first, v_from, edge), steady});
     else
       s = both_edges(loop, {first, v_from}, {v_to, end}, edge, steady);
-    if (!highs.empty()) s = ir::let_stmt(to, ir::simplify(high, facts_), s);
-    if (!lows.empty()) s = ir::let_stmt(from, ir::simplify(low, facts_), s);
+    if (!highs.empty()) s = ir::let_stmt(to, algebra_.simplify(high), s);
+    if (!lows.empty()) s = ir::let_stmt(from, algebra_.simplify(low), s);
     return s;
   }
 
@@ -366,6 +367,7 @@ class Partitioner {
   }
 
   const ir::Facts& facts_;
+  ir::Algebra algebra_;
   bool gpu_, in_edge_ = false;
 };
 

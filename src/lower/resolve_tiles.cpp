@@ -49,11 +49,13 @@ class Tiles {
     tree_.kernels[stage] = info;
   }
 
-  [[noreturn]] void refuse(StageRef stage, std::string message, std::string value, std::string legal) {
+  [[noreturn]] void refuse(StageRef stage, std::string message, std::string value, std::string legal,
+                           std::string directive = "") {
     throw Error({.kind = ErrorKind::Schedule,
                  .message = std::move(message),
                  .func = tree_.func(stage.func).name,
                  .stage = lang::stage_name(tree_.func(stage.func), stage.stage),
+                 .directive = std::move(directive),
                  .value = std::move(value),
                  .legal = std::move(legal)});
   }
@@ -62,7 +64,7 @@ class Tiles {
     std::optional<std::int64_t> bound = ir::constant_upper_bound(loop.extent, tree_.facts);
     if (bound) return std::max<std::int64_t>(*bound, 1);
     refuse(loop.owner, fmt::format("the extent of thread loop '{}' has no constant bound", loop.name),
-           ir::to_string(loop.extent), "split it by a constant first, or bound its dimension");
+           ir::to_string(loop.extent), "split it by a constant first, or bound its dimension", loop.origin);
   }
 
   void measure_threads(const Node& nest, KernelInfo& info) {

@@ -88,7 +88,7 @@ class Sharer {
   static Expr with_names(const Expr& root, const std::vector<std::pair<Expr, Expr>>& replaced) {
     std::function<Expr(const Expr&)> go = [&](const Expr& e) -> Expr {
       for (const auto& [from, to] : replaced)
-        if (from->hash == e->hash && !root.same_as(from) && ir::equal(from, e)) return to;
+        if (from->hash == e->hash && ir::equal(from, e)) return to;
       return ir::map_args(e, go);
     };
     return go(root);

@@ -31,7 +31,7 @@ bool is_plain(const Expr& e) {
 
 class StmtSimplifier {
  public:
-  explicit StmtSimplifier(const ir::Facts& facts) : facts_(facts) {}
+  explicit StmtSimplifier(const ir::Facts& facts) : facts_(facts), algebra_(facts_) {}
 
   ir::Stmt run(const ir::Stmt& s) {
     switch (s->kind) {
@@ -51,7 +51,7 @@ class StmtSimplifier {
   }
 
  private:
-  Expr simple(const Expr& e) { return e.defined() ? ir::simplify(e, facts_) : e; }
+  Expr simple(const Expr& e) { return e.defined() ? algebra_.simplify(e) : e; }
   static ir::Stmt or_empty(ir::Stmt s) { return s ? s : ir::block({}); }
 
   ir::Stmt run_block(const ir::Stmt& s) {
@@ -92,11 +92,13 @@ class StmtSimplifier {
       if (*decided) return run(s->stmts[0]);
       return s->stmts.size() > 1 ? run(s->stmts[1]) : nullptr;
     }
-    facts_.conditions.push_back(condition);
+    facts_.assume(condition);
     ir::Stmt then_case = run(s->stmts[0]);
-    facts_.conditions.back() = simple(!condition);
+    const Expr otherwise = simple(!condition);
+    facts_.drop_assumption();
+    facts_.assume(otherwise);
     ir::Stmt else_case = s->stmts.size() > 1 ? run(s->stmts[1]) : nullptr;
-    facts_.conditions.pop_back();
+    facts_.drop_assumption();
     if (!then_case && !else_case) return nullptr;
     std::vector<ir::Stmt> cases{or_empty(then_case)};
     if (else_case) cases.push_back(else_case);
@@ -104,6 +106,7 @@ class StmtSimplifier {
   }
 
   ir::Facts facts_;
+  ir::Algebra algebra_;
 };
 
 }  // namespace

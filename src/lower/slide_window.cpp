@@ -25,7 +25,7 @@ using schedule::Place;
 class Slider {
  public:
   Slider(LoopTree& tree, FuncId func, Box& box, Storage& storage)
-      : tree_(tree), func_(func), sched_(tree.scheduled.of(func)), box_(box), storage_(storage) {}
+      : tree_(tree), algebra_(tree.facts), func_(func), sched_(tree.scheduled.of(func)), box_(box), storage_(storage) {}
 
   void run() {
     storage_.folds.assign(box_.size(), 0);
@@ -62,7 +62,7 @@ class Slider {
                  .legal = fmt::format("store_at a loop inside '{}', or compute it outside", loop.name)});
   }
 
-  Expr simple(const Expr& e) { return ir::simplify(e, tree_.facts); }
+  Expr simple(const Expr& e) { return algebra_.simplify(e); }
 
   /// With the names defined inside the loops between the sites looked through.
   Expr expanded(Expr e) {
@@ -121,6 +121,7 @@ class Slider {
   }
 
   LoopTree& tree_;
+  ir::Algebra algebra_;
   FuncId func_;
   const schedule::FuncSchedule& sched_;
   Box& box_;

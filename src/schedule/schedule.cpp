@@ -68,12 +68,6 @@ bool Schedule::operator==(const Schedule& other) const {
          std::equal(knobs_.begin(), knobs_.end(), other.knobs_.begin(), other.knobs_.end(), same);
 }
 
-std::vector<Diagnostic> Schedule::check(const Pipeline& pipeline, const Target& target) const {
-  std::vector<Diagnostic> diagnostics;
-  schedule::apply(pipeline.graph(), *this, target, diagnostics);
-  return diagnostics;
-}
-
 std::string Schedule::str() const {
   std::string out;
   for (const Knob& k : knobs_) out += fmt::format("Knob {} = s.knob(\"{}\", {});\n", k.name, k.name, k.value);

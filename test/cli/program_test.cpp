@@ -244,6 +244,11 @@ TEST(Program, ScheduleCommands) {
   const Ran check = run_program("schedule check matmul @host --target cuda-interpreter --json");
   EXPECT_EQ(check.code, 1) << check.out;
   EXPECT_FALSE(check.json()["diagnostics"].empty());
+  // What only lowering refuses is found too.
+  const Ran large =
+      run_program("schedule check unsharp @gpu --set HEIGHT=1024 --target cuda-interpreter --json");
+  EXPECT_EQ(large.code, 1) << large.out;
+  EXPECT_NE(large.json()["error"]["message"].get<std::string>().find("shared memory"), std::string::npos);
 }
 
 TEST(Program, ShowPrintsLevels) {

@@ -59,6 +59,15 @@ TEST(Tails, OfASplitOfASplit) {
   }
 }
 
+TEST(Tails, OfASplitWhoseOuterLoopIsInside) {
+  for (Tail tail : {Tail::Guard, Tail::Predicate}) {
+    Stencil s;
+    s.schedule["out"].split("x", "xo", "xi", 4, tail).reorder("xo", "xi", "y");
+    s.schedule["bx"].split("x", "xo", "xi", 3, tail).reorder("xo", "y", "xi");
+    s.expect_right();
+  }
+}
+
 TEST(Tails, ShiftingAWindowThatMayBeSmallerIsRefused) {
   Stencil s;
   s.schedule["bx"].store_root().split("y", "yo", "yi", 4, Tail::ShiftInwards);

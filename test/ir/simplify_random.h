@@ -211,10 +211,10 @@ struct World {
     facts.set_range(symbol_of(x), index(0), make(Op::Sub, Int(64), {width, index(1)}));
     facts.set_range(symbol_of(lane), index(0), index(7));
     facts.set_range(symbol_of(tile), index(0), index(31));
-    facts.symbols[symbol_of(rounded)].multiple = 8;
+    facts.set_multiple(symbol_of(rounded), 8);
     const Expr value = make(Op::Add, Int(64), {make(Op::Mul, Int(64), {tile, index(8)}), lane});
     facts.set_value(symbol_of(bound), value);
-    facts.conditions.push_back(make(Op::Lt, Bool(), {free, width}));
+    facts.assume(make(Op::Lt, Bool(), {free, width}));
     symbols = {width, x, lane, tile, free, rounded, bound};
   }
 

@@ -49,7 +49,7 @@ inline std::string stored(const schedule::Scheduled& s, const std::string& func)
 void expect_refused(const Pipeline& p, const Schedule& s, const std::vector<std::string>& parts,
                     const Target& target = Target::host());
 
-/// The schedule is legal; its file gives it back, and writing that again gives the same bytes.
+/// The directives are legal; the schedule's file gives it back, and writing that again gives the same bytes.
 void expect_round_trip(const Pipeline& p, const Schedule& s, const Target& target = Target::host());
 
 inline bool has_line(const std::string& text, const std::string& line) {

@@ -94,7 +94,7 @@ ir::Facts aligned_stride_facts(const lower::Program& program) {
   for (const lower::Scalar& s : program.scalars) {
     if (s.source.kind != lower::ScalarSource::Kind::Stride || s.source.dim == 0) continue;
     const std::int64_t size = program.arguments[s.source.argument].type.bytes();
-    if (size < kAlignment) facts.symbols[s.symbol].multiple = kAlignment / size;
+    if (size < kAlignment) facts.set_multiple(s.symbol, kAlignment / size);
   }
   return facts;
 }

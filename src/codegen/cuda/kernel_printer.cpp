@@ -110,7 +110,7 @@ ir::Stmt KernelPrinter::take_narrow_scalars(const ir::Stmt& body) {
     if (!is_scalar || value->type != Int(32) || wide->type != Int(64) || uses_symbol(rest->body(), wide))
       break;
     const int multiple = power_of_two_divisor(value->args[0], facts_);
-    if (multiple > 1) facts_.symbols[rest->symbol()].multiple = multiple;
+    if (multiple > 1) facts_.set_multiple(rest->symbol(), multiple);
     names_.write_as(wide, names_.declare(rest->symbol()));
     narrowed.insert(wide.get());
     index_symbols_.insert(rest->symbol().get());
