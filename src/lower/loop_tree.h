@@ -120,6 +120,7 @@ struct LoopTree {
     Expr condition;
     std::string message, subject;
     std::vector<Expr> values;
+    std::string legal;
   };
   std::vector<Check> checks;      ///< what the arguments must satisfy
   std::vector<std::int64_t> unit_strides;  ///< per buffer argument: constant stride of dimension 0, or 0: not known
