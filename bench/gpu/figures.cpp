@@ -28,9 +28,9 @@ std::vector<GpuFigure> copy_figures() {
   return {{"copy", "cuMemcpyDtoD of 512 MB, bytes read and written", copy_bandwidth}};
 }
 
-std::vector<GpuFigure> gpu_figures() {
+std::vector<GpuFigure> gpu_figures(const Schedules& schedules) {
   std::vector<GpuFigure> all;
-  for (const auto& list : {copy_figures(), memory_bound_figures()})
+  for (const auto& list : {copy_figures(), memory_bound_figures(schedules)})
     all.insert(all.end(), list.begin(), list.end());
   return all;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/options.h"
 #include "codegen/cuda/device.h"
 
 namespace calotype::bench {
@@ -16,12 +17,19 @@ struct GpuFigure {
   std::function<nlohmann::ordered_json(const cuda::Device& device)> measure;
 };
 
+/// What operators are measured under: the shipped schedule, or that which is named as for `calotype run`,
+/// with each combination of the knobs' values.
+struct Schedules {
+  std::string name;
+  cli::KnobValues knobs;
+};
+
 /// In the order in which they are measured. A new kind of figure adds its list in figures.cpp.
-std::vector<GpuFigure> gpu_figures();
+std::vector<GpuFigure> gpu_figures(const Schedules& schedules);
 
 /// The bandwidth of copies on the device.
 std::vector<GpuFigure> copy_figures();
 /// Operators whose floor is the bytes of their arguments over that bandwidth.
-std::vector<GpuFigure> memory_bound_figures();
+std::vector<GpuFigure> memory_bound_figures(const Schedules& schedules);
 
 }  // namespace calotype::bench

@@ -2,7 +2,6 @@
 #include "gpu/gpu.h"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "driver/kernel_impl.h"
 
@@ -67,10 +66,12 @@ double Copies::bytes() { return 2.0 * kCopyBytes; }
 DeviceArguments::DeviceArguments(const cuda::Device& device, const Pipeline& pipeline,
                                  const Arguments& host) {
   const lang::Graph& graph = pipeline.graph();
-  for (const lang::Graph::ArgumentRef& ref : graph.arguments) {
-    // The runtime takes the value of a Param as the bits of its type; operators measured here have none.
-    if (ref.is_param) throw std::runtime_error("a Param in a GPU benchmark: " + graph.params[ref.index].name);
-    add(device, host.inputs[ref.index], false);
+  for (std::size_t i = 0; i < graph.arguments.size(); ++i) {
+    const lang::Graph::ArgumentRef& ref = graph.arguments[i];
+    if (ref.is_param)
+      add(graph.params[ref.index], host.all[i]);
+    else
+      add(device, host.inputs[ref.index], false);
   }
   first_output_ = memory_.size();
   for (const Buffer& output : host.outputs) add(device, output, true);
@@ -89,6 +90,11 @@ void DeviceArguments::add(const cuda::Device& device, const Buffer& buffer, bool
   buffers_.back()->device = 1;
   arguments_.push_back({buffers_.back().get(), 0});
   bytes_ += static_cast<double>(bytes_of(buffer));
+}
+
+void DeviceArguments::add(const lang::ParamDef& param, const Arg& value) {
+  arguments_.push_back(
+      {nullptr, driver::scalar_bits(std::get<double>(value.value()), param.type, param.name)});
 }
 
 void DeviceArguments::download_outputs(const Arguments& host) const {

@@ -48,7 +48,7 @@ class Copies {
   std::size_t next_ = 0;
 };
 
-/// The arguments of a call in device memory.
+/// The arguments of a call in device memory; Params have the values that `host` gives them.
 class DeviceArguments {
  public:
   /// Inputs are copied; outputs are filled with bytes of 0xff, which is no number in any float type.
@@ -60,6 +60,7 @@ class DeviceArguments {
 
  private:
   void add(const cuda::Device& device, const Buffer& buffer, bool output);
+  void add(const lang::ParamDef& param, const Arg& value);
   std::vector<std::unique_ptr<cuda::DeviceMemory>> memory_;
   std::vector<std::unique_ptr<calotype_buffer>> buffers_;
   std::vector<calotype_argument> arguments_;

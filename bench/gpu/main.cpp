@@ -22,6 +22,7 @@ struct Options {
   bool list = false, resume = false;
   std::string only, json;
   double minutes = 0;
+  Schedules schedules;
 };
 
 std::set<std::string> names_in(const std::string& path) {
@@ -62,7 +63,7 @@ int measure(const Options& options) {
   const calotype::cuda::Device& device = calotype::cuda::Device::get();
   const std::set<std::string> had = options.resume ? names_in(options.json) : std::set<std::string>{};
   int failures = 0;
-  for (const GpuFigure& figure : gpu_figures()) {
+  for (const GpuFigure& figure : gpu_figures(options.schedules)) {
     if (figure.name.find(options.only) == std::string::npos || had.contains(figure.name)) continue;
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
     if (options.minutes > 0 && passed.count() > options.minutes * 60) {
@@ -84,6 +85,12 @@ int measure(const Options& options) {
   return failures ? 1 : 0;
 }
 
+int list(const Options& options) {
+  for (const GpuFigure& figure : gpu_figures(options.schedules))
+    std::printf("%-40s %s\n", figure.name.c_str(), figure.description.c_str());
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -94,20 +101,24 @@ int main(int argc, char** argv) {
   app.add_flag("--resume", options.resume, "leave out figures that the file already has");
   app.add_option("--minutes", options.minutes, "begin no figure after this time");
   app.add_option("--json", options.json, "the file, a JSON object a line");
+  app.add_option("--schedule", options.schedules.name, "@NAME or a file instead of the shipped schedule");
+  std::vector<std::string> knobs;
+  app.add_option("--set", knobs, "KNOB=V1,V2: values of a knob of the schedule, a figure for each")
+      ->allow_extra_args(false)
+      ->expected(1)
+      ->take_all();
   CLI11_PARSE(app, argc, argv);
   if (options.resume && options.json.empty()) {
     std::fputs("--resume needs --json FILE\n", stderr);
     return 2;
   }
-  if (options.list) {
-    for (const GpuFigure& figure : gpu_figures())
-      std::printf("%-40s %s\n", figure.name.c_str(), figure.description.c_str());
-    return 0;
-  }
   try {
+    options.schedules.knobs = calotype::cli::parse_knobs(knobs);
+    if (options.list) return list(options);
     return measure(options);
   } catch (const Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
+    if (error.kind() == ErrorKind::Usage) return 2;
     return error.kind() == ErrorKind::Target ? 3 : 4;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

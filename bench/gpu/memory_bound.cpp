@@ -89,12 +89,24 @@ double check(const RowOperator& row_operator, const Pipeline& pipeline, const Ar
   return worst;
 }
 
-nlohmann::ordered_json measure(const RowOperator& row_operator, const cuda::Device& device) {
+/// A schedule that is named, or the one that users get.
+cli::ChosenSchedule chosen_schedule(const Operator& op, const OperatorTypes& types, const Pipeline& pipeline,
+                                    const std::string& name, const Target& target) {
+  if (name.empty()) return shipped_schedule(op, types, pipeline, target);
+  cli::Selection select;
+  select.op = op.name;
+  select.schedule = name;
+  return cli::choose_schedule(select, op, types, pipeline, target);
+}
+
+nlohmann::ordered_json measure(const RowOperator& row_operator, const std::string& schedule,
+                               const cli::Knobs& knobs, const cuda::Device& device) {
   const Operator& op = find_operator(row_operator.op);
   const OperatorTypes types = OperatorTypes::parse(row_operator.type);
   const Pipeline pipeline = op.pipeline(types);
-  const cli::ChosenSchedule chosen = shipped_schedule(op, types, pipeline, Target::cuda(device.arch()));
-  const DeviceKernel kernel(pipeline, chosen.schedule);
+  const cli::ChosenSchedule chosen =
+      chosen_schedule(op, types, pipeline, schedule, Target::cuda(device.arch()));
+  const DeviceKernel kernel(pipeline, cli::with_knobs(chosen.schedule, knobs));
 
   const Arguments host = make_arguments(pipeline, row_operator.sizes(row_operator.rows));
   std::vector<DeviceArguments> sets;
@@ -138,18 +150,32 @@ nlohmann::ordered_json measure(const RowOperator& row_operator, const cuda::Devi
   return result;
 }
 
+/// "@gpu" with THREADS=128 is ":@gpu,THREADS=128" behind the name of the operator.
+std::string suffix(const std::string& schedule, const cli::Knobs& knobs) {
+  std::string text;
+  if (!schedule.empty()) text += ":" + schedule;
+  for (const auto& [name, value] : knobs)
+    text += (text.empty() ? ":" : ",") + name + "=" + std::to_string(value);
+  return text;
+}
+
 }  // namespace
 
-std::vector<GpuFigure> memory_bound_figures() {
+std::vector<GpuFigure> memory_bound_figures(const Schedules& schedules) {
   std::vector<RowOperator> operators;
-  for (const char* type : {"bf16", "f32"}) {
-    operators.push_back({"rmsnorm_silu_mul", type, 4096, 16384, "N", "R", {}});
-    operators.push_back({"softmax", type, 4096, 16384, "N", "D1", {{"D2", 1}, {"D3", 1}}});
-  }
+  for (const char* type : {"bf16", "f32"})
+    for (const std::int64_t columns : {4096, 8192}) {
+      operators.push_back({"rmsnorm_silu_mul", type, columns, 16384, "N", "R", {}});
+      operators.push_back({"softmax", type, columns, 16384, "N", "D1", {{"D2", 1}, {"D3", 1}}});
+    }
   std::vector<GpuFigure> figures;
   for (const RowOperator& row_operator : operators)
-    figures.push_back({row_operator.name(), "fraction of the copy bandwidth, arguments counted once",
-                       [=](const cuda::Device& device) { return measure(row_operator, device); }});
+    for (const cli::Knobs& knobs : cli::combinations(schedules.knobs))
+      figures.push_back({row_operator.name() + suffix(schedules.name, knobs),
+                         "fraction of the copy bandwidth, arguments counted once",
+                         [=, schedule = schedules.name](const cuda::Device& device) {
+                           return measure(row_operator, schedule, knobs, device);
+                         }});
   return figures;
 }
 

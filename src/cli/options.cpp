@@ -64,20 +64,6 @@ std::map<std::string, std::int64_t> parse_sizes(const std::vector<std::string>& 
   return sizes;
 }
 
-// --set BM=64,128
-std::vector<std::pair<std::string, std::vector<std::int64_t>>> parse_knobs(
-    const std::vector<std::string>& texts) {
-  std::vector<std::pair<std::string, std::vector<std::int64_t>>> knobs;
-  for (const auto& [name, values] : pairs_of("--set", texts)) {
-    for (const auto& knob : knobs)
-      if (knob.first == name) usage_error("--set gives a knob twice", name, "--set " + name + "=V1,V2");
-    knobs.emplace_back(name, std::vector<std::int64_t>());
-    for (const std::string& value : split(values, ','))
-      knobs.back().second.push_back(number<std::int64_t>("--set", value, "integers, as --set BM=64,128"));
-  }
-  return knobs;
-}
-
 std::map<std::string, double> parse_params(const std::vector<std::string>& texts) {
   std::map<std::string, double> params;
   for (const auto& [name, value] : pairs_of("--param", texts))
@@ -181,6 +167,18 @@ void finish_run(Options& options, const Raw& raw) {
 }
 
 }  // namespace
+
+KnobValues parse_knobs(const std::vector<std::string>& texts) {
+  KnobValues knobs;
+  for (const auto& [name, values] : pairs_of("--set", texts)) {
+    for (const auto& knob : knobs)
+      if (knob.first == name) usage_error("--set gives a knob twice", name, "--set " + name + "=V1,V2");
+    knobs.emplace_back(name, std::vector<std::int64_t>());
+    for (const std::string& value : split(values, ','))
+      knobs.back().second.push_back(number<std::int64_t>("--set", value, "integers, as --set BM=64,128"));
+  }
+  return knobs;
+}
 
 Options parse_options(int argc, const char* const* argv) {
   Options options;

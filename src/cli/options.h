@@ -13,6 +13,9 @@ namespace calotype::cli {
 
 /// NAME=VALUE as given, in order.
 using Pairs = std::vector<std::pair<std::string, std::string>>;
+/// One value for each of some knobs, and several values for each.
+using Knobs = std::vector<std::pair<std::string, std::int64_t>>;
+using KnobValues = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
 
 /// What names an algorithm and how it runs: common to run, show and schedule.
 struct Selection {
@@ -21,7 +24,7 @@ struct Selection {
   std::string target = "host";
   std::string type;  ///< empty: from the inputs, else the first
   std::map<std::string, std::int64_t> sizes;
-  std::vector<std::pair<std::string, std::vector<std::int64_t>>> knobs;  ///< --set, each with its values
+  KnobValues knobs;  ///< --set, each with its values
 };
 
 enum class CheckMode { None, Values, Stages };
@@ -62,5 +65,7 @@ struct Options {
 
 /// Error(Usage) for a command line that cannot be right.
 Options parse_options(int argc, const char* const* argv);
+/// The values of --set, each text as KNOB=V1,V2.
+KnobValues parse_knobs(const std::vector<std::string>& texts);
 
 }  // namespace calotype::cli

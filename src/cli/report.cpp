@@ -6,14 +6,11 @@
 #include <algorithm>
 
 #include "cli/sizes.h"
+#include "cli/stage_report.h"
 #include "cli/tail.h"
 
 namespace calotype::cli {
 namespace {
-
-std::string line(const char* label, const std::string& value) {
-  return fmt::format("{:<10}{}\n", label, value);
-}
 
 std::string seconds(double s) {
   return s < 1e-3 ? fmt::format("{:.2f} us", s * 1e6)
@@ -21,20 +18,15 @@ std::string seconds(double s) {
                   : fmt::format("{:.3f} s", s);
 }
 
-std::string difference_text(const char* which, const Difference& d, const std::string& tail) {
-  return fmt::format("  {} at ({}): got {}, expected {}{}{}\n", which, fmt::join(d.at, ", "), d.got,
-                     d.expected, d.allowed > 0 ? fmt::format(" within {:.3g} of {}", d.allowed, d.exact) : "",
-                     tail.empty() ? "; in no tail" : "; in the tail of " + tail);
+std::string tail_text(const std::string& tail) {
+  return tail.empty() ? "; in no tail" : "; in the tail of " + tail;
 }
 
-Json difference_json(const Difference& d, const std::string& tail) {
-  return {{"at", d.at},
-          {"got", number(d.got)},
-          {"expected", number(d.expected)},
-          {"exact", number(d.exact)},
-          {"allowed", number(d.allowed)},
-          {"in_tail", !tail.empty()},
-          {"tail", tail}};
+Json placed_json(const Difference& d, const std::string& tail) {
+  Json object = difference_json(d);
+  object["in_tail"] = !tail.empty();
+  object["tail"] = tail;
+  return object;
 }
 
 Json comparison_json(const PlacedComparison& placed) {
@@ -45,8 +37,8 @@ Json comparison_json(const PlacedComparison& placed) {
                  {"max_abs_error", number(c.max_abs_error)},
                  {"max_rel_error", number(c.max_rel_error)}};
   if (c.passed()) return object;
-  object["first"] = difference_json(c.first, placed.first_tail);
-  object["worst"] = difference_json(c.worst, placed.worst_tail);
+  object["first"] = placed_json(c.first, placed.first_tail);
+  object["worst"] = placed_json(c.worst, placed.worst_tail);
   return object;
 }
 
@@ -76,11 +68,29 @@ std::string comparison_text(const PlacedComparison& placed) {
                            c.name, c.passed() ? "passed" : "FAILED", c.different, c.elements, c.max_abs_error,
                            c.max_rel_error));
   if (c.passed()) return text;
-  return text + difference_text("first", c.first, placed.first_tail) +
-         difference_text("worst", c.worst, placed.worst_tail);
+  return text + difference_text("first", c.first, tail_text(placed.first_tail)) +
+         difference_text("worst", c.worst, tail_text(placed.worst_tail));
 }
 
 }  // namespace
+
+std::string line(const char* label, const std::string& value) {
+  return fmt::format("{:<10}{}\n", label, value);
+}
+
+std::string difference_text(const char* which, const Difference& d, const std::string& where) {
+  return fmt::format("  {} at ({}): got {}, expected {}{}{}\n", which, fmt::join(d.at, ", "), d.got,
+                     d.expected, d.allowed > 0 ? fmt::format(" within {:.3g} of {}", d.allowed, d.exact) : "",
+                     where);
+}
+
+Json difference_json(const Difference& d) {
+  return {{"at", d.at},
+          {"got", number(d.got)},
+          {"expected", number(d.expected)},
+          {"exact", number(d.exact)},
+          {"allowed", number(d.allowed)}};
+}
 
 std::vector<PlacedComparison> place(const std::vector<Comparison>& comparisons, const Pipeline& pipeline,
                                     const Schedule& schedule, const Target& target, const Sizes& sizes) {
@@ -136,6 +146,8 @@ void add_trial_json(Json& object, const Trial& trial, const std::vector<PlacedCo
   object["max_abs_error"] = compared ? number(abs_error) : Json(nullptr);
   object["max_rel_error"] = compared ? number(rel_error) : Json(nullptr);
   if (!compared) return;
+  if (!trial.stages.compared.empty()) object["stages"] = stages_json(trial.stages);
+  if (const StageFinding* stage = trial.stages.first_different()) object["error"] = stage_error(*stage);
   object["comparisons"] = Json::array();
   for (const PlacedComparison& p : placed) {
     object["comparisons"].push_back(comparison_json(p));
@@ -149,7 +161,14 @@ std::string trial_text(const Trial& trial, const std::vector<PlacedComparison>& 
                                      trial.calls == 1 ? "" : "s"));
   if (trial.numerics != "{}" && !trial.numerics.empty()) text += line("numerics", trial.numerics);
   for (const PlacedComparison& p : placed) text += comparison_text(p);
-  return text;
+  return text + stages_text(trial.stages);
+}
+
+// "passed", or "FAILED" with the first stage that differs.
+static std::string verdict(const Trial& trial) {
+  if (trial.comparisons.empty()) return "no";
+  const StageFinding* stage = trial.stages.first_different();
+  return trial.passed() ? "passed" : stage ? fmt::format("FAILED in '{}'", stage->name) : "FAILED";
 }
 
 std::string trials_text(const std::vector<Trial>& trials) {
@@ -161,11 +180,8 @@ std::string trials_text(const std::vector<Trial>& trials) {
     if (trial.refusal)
       text += fmt::format("{:>12} {:>12}  refused: {}\n", "-", "-", trial.refusal->message);
     else
-      text +=
-          fmt::format("{:>12} {:>12}  {}\n", seconds(trial.compile_seconds), seconds(trial.median_seconds),
-                      trial.comparisons.empty() ? "no"
-                      : trial.passed()          ? "passed"
-                                                : "FAILED");
+      text += fmt::format("{:>12} {:>12}  {}\n", seconds(trial.compile_seconds),
+                          seconds(trial.median_seconds), verdict(trial));
   }
   return text;
 }

@@ -29,10 +29,16 @@ struct PlacedComparison {
 std::vector<PlacedComparison> place(const std::vector<Comparison>& comparisons, const Pipeline& pipeline,
                                     const Schedule& schedule, const Target& target, const Sizes& sizes);
 
+/// A line of the text, its label in a column.
+std::string line(const char* label, const std::string& value);
+/// "  first at (3, 0): got 1, expected 2" and `where`, as a line.
+std::string difference_text(const char* which, const Difference& difference, const std::string& where);
+Json difference_json(const Difference& difference);
+
 Json facts_json(const RunFacts& facts);
 std::string facts_text(const RunFacts& facts);
 /// Adds compile_seconds, median_seconds, checked, max_abs_error, max_rel_error and, where something differs,
-/// `error`.
+/// `error`; and what `--check=stages` found.
 void add_trial_json(Json& object, const Trial& trial, const std::vector<PlacedComparison>& placed);
 std::string trial_text(const Trial& trial, const std::vector<PlacedComparison>& placed);
 /// The trials of `--set`, one a line.

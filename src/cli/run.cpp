@@ -4,13 +4,12 @@
 #include "cli/command.h"
 #include "cli/report.h"
 #include "cli/select.h"
+#include "cli/stage_report.h"
 #include "cli/threads.h"
 #include "cli/usage.h"
 
 namespace calotype::cli {
 namespace {
-
-using Knobs = std::vector<std::pair<std::string, std::int64_t>>;
 
 struct Run {
   const RunOptions& options;
@@ -24,7 +23,14 @@ struct Run {
   std::optional<Evaluation> reference;
 
   Trial attempt(const Schedule& schedule) const {
-    return try_schedule(pipeline, schedule, target, call, options.repeat, reference ? &*reference : nullptr);
+    const bool compare_stages = options.check == CheckMode::Stages;
+    StageFindings stages;
+    if (compare_stages || !options.dumps.empty())
+      stages = examine_stages(pipeline, schedule, target, call, compare_stages, options.dumps);
+    Trial trial =
+        try_schedule(pipeline, schedule, target, call, options.repeat, reference ? &*reference : nullptr);
+    trial.stages = std::move(stages);
+    return trial;
   }
 };
 
@@ -47,26 +53,6 @@ Run prepare(const RunOptions& options) {
           std::move(facts), std::nullopt};
 }
 
-// Every combination of the values of --set, the last knob fastest.
-std::vector<Knobs> combinations(const Selection& select) {
-  std::vector<Knobs> all(1);
-  for (const auto& [name, values] : select.knobs) {
-    std::vector<Knobs> longer;
-    for (const Knobs& start : all)
-      for (std::int64_t value : values) {
-        longer.push_back(start);
-        longer.back().emplace_back(name, value);
-      }
-    all = std::move(longer);
-  }
-  return all;
-}
-
-Schedule with_knobs(Schedule schedule, const Knobs& knobs) {
-  for (const auto& [name, value] : knobs) schedule.set(name, value);
-  return schedule;
-}
-
 // The fastest trial that is legal and has not failed its check.
 const Trial* best_of(const std::vector<Trial>& trials) {
   const Trial* best = nullptr;
@@ -82,7 +68,7 @@ void save_best(const Run& run, const Trial* best, Outcome& outcome) {
   if (!best) usage_error("no combination of --set is legal and right, so there is none to save", file);
   with_knobs(run.chosen.schedule, best->knobs).save(file, run.pipeline, run.target);
   outcome.json["saved"] = file;
-  outcome.text += "saved     " + file + "\n";
+  outcome.text += line("saved", file);
 }
 
 Outcome run_one(const Run& run, const Knobs& knobs) {
@@ -96,7 +82,10 @@ Outcome run_one(const Run& run, const Knobs& knobs) {
   add_trial_json(outcome.json, trial, placed);
   outcome.text = facts_text(run.facts) + trial_text(trial, placed);
   write_outputs(run.options.outputs, run.call, run.pipeline.graph());
-  for (const auto& [name, path] : run.options.outputs) outcome.text += fmt::format("wrote     {}\n", path);
+  for (const auto& [name, path] : run.options.outputs) outcome.text += line("wrote", path);
+  write_dumps(run.options.dumps, trial.stages);
+  outcome.text += dumps_text(run.options.dumps, trial.stages);
+  if (!run.options.dumps.empty()) outcome.json["dumps"] = dumps_json(run.options.dumps, trial.stages);
   save_best(run, best_of({trial}), outcome);
   outcome.code = trial.passed() ? 0 : 1;
   return outcome;
@@ -117,9 +106,10 @@ Trial attempt_or_refusal(const Run& run, const Knobs& knobs) {
 }
 
 Outcome run_table(const Run& run, const std::vector<Knobs>& all) {
-  if (!run.options.outputs.empty())
-    usage_error("several values of --set do not say which outputs to write",
-                run.options.outputs.front().second, "one value a knob with --output");
+  for (const Pairs* files : {&run.options.outputs, &run.options.dumps})
+    if (!files->empty())
+      usage_error("several values of --set do not say which values to write", files->front().second,
+                  "one value a knob with --output and --dump");
   std::vector<Trial> trials;
   for (const Knobs& knobs : all) trials.push_back(attempt_or_refusal(run, knobs));
   const Trial* best = best_of(trials);
@@ -143,16 +133,13 @@ Outcome run_table(const Run& run, const std::vector<Knobs>& all) {
 }  // namespace
 
 Outcome run_command(const RunOptions& options) {
-  if (options.check == CheckMode::Stages || !options.dumps.empty())
-    usage_error("kernels do not store the values of stages",
-                options.dumps.empty() ? "--check=stages" : "--dump", "--check, which compares the outputs");
   set_threads(options.threads);
   Run run = prepare(options);
   if (options.check != CheckMode::None) {
     std::vector<Buffer> inputs = run.call.inputs;
     run.reference = run.pipeline.evaluate(inputs, run.call.params, run.call.sizes);
   }
-  const std::vector<Knobs> all = combinations(options.select);
+  const std::vector<Knobs> all = combinations(options.select.knobs);
   return all.size() == 1 ? run_one(run, all.front()) : run_table(run, all);
 }
 

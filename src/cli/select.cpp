@@ -74,6 +74,25 @@ ChosenSchedule choose_schedule(const Selection& select, const Operator& op, cons
   return {Schedule::load(select.schedule, pipeline), select.schedule, {}};
 }
 
+std::vector<Knobs> combinations(const KnobValues& values) {
+  std::vector<Knobs> all(1);
+  for (const auto& [name, choices] : values) {
+    std::vector<Knobs> longer;
+    for (const Knobs& start : all)
+      for (std::int64_t value : choices) {
+        longer.push_back(start);
+        longer.back().emplace_back(name, value);
+      }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+Schedule with_knobs(Schedule schedule, const Knobs& knobs) {
+  for (const auto& [name, value] : knobs) schedule.set(name, value);
+  return schedule;
+}
+
 void set_knobs(Schedule& schedule, const Selection& select) {
   for (const auto& [name, values] : select.knobs) {
     if (values.size() != 1)

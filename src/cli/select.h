@@ -28,6 +28,10 @@ bool made_for(const std::string& path, const Pipeline& pipeline);
 ChosenSchedule choose_schedule(const Selection& select, const Operator& op, const OperatorTypes& types,
                                const Pipeline& pipeline, const Target& target);
 
+/// Every combination of the values of `--set`, the last knob fastest; one without knobs if there are none.
+std::vector<Knobs> combinations(const KnobValues& values);
+Schedule with_knobs(Schedule schedule, const Knobs& knobs);
+
 /// Sets knobs from `--set`, each with one value. Error(Usage) for several values or an unknown knob.
 void set_knobs(Schedule& schedule, const Selection& select);
 

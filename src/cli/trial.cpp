@@ -45,7 +45,9 @@ std::vector<double> time_calls(const Kernel& kernel, const std::vector<Arg>& arg
 }  // namespace
 
 bool Trial::passed() const {
-  return std::all_of(comparisons.begin(), comparisons.end(), [](const Comparison& c) { return c.passed(); });
+  return std::all_of(comparisons.begin(), comparisons.end(),
+                     [](const Comparison& c) { return c.passed(); }) &&
+         stages.passed();
 }
 
 Trial try_schedule(const Pipeline& pipeline, const Schedule& schedule, const Target& target, const Call& call,

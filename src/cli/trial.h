@@ -9,6 +9,7 @@
 #include "calotype/schedule.h"
 #include "cli/check.h"
 #include "cli/inputs.h"
+#include "cli/stages.h"
 
 namespace calotype::cli {
 
@@ -20,6 +21,7 @@ struct Trial {
   int calls = 0;  ///< timed calls
   std::string numerics;
   std::vector<Comparison> comparisons;  ///< empty: not compared
+  StageFindings stages;                 ///< with --check=stages and --dump
   bool passed() const;
 };
 

@@ -27,7 +27,24 @@ std::unique_ptr<Executable> make_executable(const lower::Program& program, const
   return nullptr;
 }
 
-/// The value of a Param in the representation of the plan's slots.
+ErrorKind error_kind(calotype_error_kind kind) {
+  switch (kind) {
+    case CALOTYPE_NO_TARGET: return ErrorKind::Target;
+    case CALOTYPE_INTERNAL: return ErrorKind::Internal;
+    default: return ErrorKind::Argument;
+  }
+}
+
+[[noreturn]] void throw_error(const std::string& pipeline, const calotype_error& error) {
+  throw Error({.kind = error_kind(error.kind),
+               .message = fmt::format("{}: {}", pipeline, error.message),
+               .func = error.func,
+               .value = error.value,
+               .legal = error.legal});
+}
+
+}  // namespace
+
 std::int64_t scalar_bits(double value, Type type, const std::string& name) {
   const auto refuse = [&](const std::string& legal) {
     throw Error({.kind = ErrorKind::Argument,
@@ -55,37 +72,24 @@ std::int64_t scalar_bits(double value, Type type, const std::string& name) {
   return static_cast<std::int64_t>(value);
 }
 
-ErrorKind error_kind(calotype_error_kind kind) {
-  switch (kind) {
-    case CALOTYPE_NO_TARGET: return ErrorKind::Target;
-    case CALOTYPE_INTERNAL: return ErrorKind::Internal;
-    default: return ErrorKind::Argument;
-  }
+LayoutClass dense_class(const schedule::Scheduled& scheduled, const KernelOptions& options) {
+  std::size_t buffers = scheduled.graph.outputs.size() + options.stored_stages.size();
+  for (const lang::Graph::ArgumentRef& a : scheduled.graph.arguments) buffers += !a.is_param;
+  return {std::vector<std::int64_t>(buffers, 1), scheduled.target.is_gpu() ? 32 : 64};
 }
 
-[[noreturn]] void throw_error(const std::string& pipeline, const calotype_error& error) {
-  throw Error({.kind = error_kind(error.kind),
-               .message = fmt::format("{}: {}", pipeline, error.message),
-               .func = error.func,
-               .value = error.value,
-               .legal = error.legal});
+lower::Options lower_options(const schedule::Scheduled& scheduled, const KernelOptions& options,
+                             const LayoutClass& layout) {
+  return {.target = scheduled.target,
+          .unit_strides = layout.unit_strides,
+          .index_bits = layout.index_bits,
+          .stored_stages = options.stored_stages};
 }
 
-}  // namespace
-
-KernelImpl::KernelImpl(schedule::Scheduled scheduled, std::vector<std::pair<std::string, double>> seconds_before)
-    : scheduled_(std::move(scheduled)), seconds_before_(std::move(seconds_before)) {
-  dense_ = &variant(dense_class());
-}
-
-std::size_t KernelImpl::buffer_count() const {
-  std::size_t count = scheduled_.graph.outputs.size();
-  for (const lang::Graph::ArgumentRef& a : scheduled_.graph.arguments) count += !a.is_param;
-  return count;
-}
-
-LayoutClass KernelImpl::dense_class() const {
-  return {std::vector<std::int64_t>(buffer_count(), 1), target().is_gpu() ? 32 : 64};
+KernelImpl::KernelImpl(schedule::Scheduled scheduled, std::vector<std::pair<std::string, double>> seconds_before,
+                       KernelOptions options)
+    : scheduled_(std::move(scheduled)), options_(std::move(options)), seconds_before_(std::move(seconds_before)) {
+  dense_ = &variant(dense_class(scheduled_, options_));
 }
 
 LayoutClass KernelImpl::class_of(const std::vector<calotype_argument>& arguments) const {
@@ -114,7 +118,7 @@ const Variant& KernelImpl::variant(const LayoutClass& layout) const {
 std::unique_ptr<Variant> KernelImpl::compile(const LayoutClass& layout) const {
   auto v = std::make_unique<Variant>();
   lower::Trace trace;
-  v->program = lower::lower(scheduled_, {.target = target(), .unit_strides = layout.unit_strides, .index_bits = layout.index_bits}, &trace);
+  v->program = lower::lower(scheduled_, lower_options(scheduled_, options_, layout), &trace);
   v->plan = encode_plan(v->program);
   v->executable = make_executable(v->program, {.contract = scheduled_.numerics.contract});
   v->seconds = std::move(trace.seconds);
@@ -156,7 +160,7 @@ std::vector<calotype_argument> KernelImpl::convert(const std::vector<Arg>& args)
 void KernelImpl::call(const std::vector<Arg>& args) const {
   const std::vector<calotype_argument> arguments = convert(args);
   const LayoutClass layout = class_of(arguments);
-  const Variant& v = layout == dense_class() ? *dense_ : variant(layout);
+  const Variant& v = layout == dense_class(scheduled_, options_) ? *dense_ : variant(layout);
   calotype_context context{};
   if (v.executable->run(v.plan->plan(), context, arguments) != CALOTYPE_GOOD)
     throw_error(scheduled_.graph.name, context.error);
@@ -170,8 +174,7 @@ std::vector<std::pair<std::string, double>> KernelImpl::pass_seconds() const {
 
 std::string KernelImpl::show(const std::string& level) const {
   lower::Trace trace{.keep_text = true};
-  const LayoutClass layout = dense_class();
-  lower::lower(scheduled_, {.target = target(), .unit_strides = layout.unit_strides, .index_bits = layout.index_bits}, &trace);
+  lower::lower(scheduled_, lower_options(scheduled_, options_, dense_class(scheduled_, options_)), &trace);
   std::vector<std::string> known;
   for (const auto& [name, text] : trace.levels) {
     if (name == level) return text;

@@ -1,5 +1,6 @@
 #pragma once
-// What a Kernel holds: the scheduled algorithm, and one compiled variant for each layout class of its arguments.
+// What a Kernel holds: the scheduled algorithm, and one compiled variant for each layout class of its
+// arguments.
 
 #include <atomic>
 #include <map>
@@ -30,10 +31,26 @@ struct Variant {
   std::vector<std::pair<std::string, double>> seconds;
 };
 
+/// What a kernel does that neither algorithm nor schedule says.
+struct KernelOptions {
+  /// As lower::Options::stored_stages: an argument more for each, after the outputs.
+  std::vector<lang::FuncId> stored_stages;
+};
+
+/// The variant that is compiled first.
+LayoutClass dense_class(const schedule::Scheduled& scheduled, const KernelOptions& options);
+/// How a variant is lowered.
+lower::Options lower_options(const schedule::Scheduled& scheduled, const KernelOptions& options,
+                             const LayoutClass& layout);
+
+/// The value of a Param of this type and name in the representation of the plan's slots.
+std::int64_t scalar_bits(double value, Type type, const std::string& name);
+
 class KernelImpl {
  public:
   /// Compiles the variant for dense arguments; others follow when a call first needs them.
-  KernelImpl(schedule::Scheduled scheduled, std::vector<std::pair<std::string, double>> seconds_before);
+  KernelImpl(schedule::Scheduled scheduled, std::vector<std::pair<std::string, double>> seconds_before,
+             KernelOptions options = {});
 
   void call(const std::vector<Arg>& args) const;
 
@@ -46,14 +63,13 @@ class KernelImpl {
   const Variant& dense() const { return *dense_; }
 
  private:
-  std::size_t buffer_count() const;
-  LayoutClass dense_class() const;
   LayoutClass class_of(const std::vector<calotype_argument>& arguments) const;
   const Variant& variant(const LayoutClass& layout) const;
   std::unique_ptr<Variant> compile(const LayoutClass& layout) const;
   std::vector<calotype_argument> convert(const std::vector<Arg>& args) const;
 
   schedule::Scheduled scheduled_;
+  KernelOptions options_;
   std::vector<std::pair<std::string, double>> seconds_before_;
   mutable std::mutex mutex_;
   mutable std::map<LayoutClass, std::unique_ptr<Variant>> variants_;

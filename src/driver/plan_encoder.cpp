@@ -40,7 +40,7 @@ class PlanData final : public EncodedPlan {
   explicit PlanData(const lower::Program& program) {
     plan_.name = text(program.name);
     for (const lower::Argument& a : program.arguments) {
-      arguments_.push_back({text(a.name), runtime_type(a.type), a.rank, a.is_param, a.is_output});
+      arguments_.push_back({text(a.name), runtime_type(a.type), a.rank, a.is_param, a.is_output, a.keeps});
     }
     for (const lower::Scalar& s : program.scalars) add_scalar(s);
     for (const lower::PlanCheck& c : program.checks) add_check(c);

@@ -148,6 +148,7 @@ std::optional<double> float_binary(Op op, Type t, double a, double b) {
     case Op::Mul:
       return a * b;
     case Op::Div:
+    case Op::FastDivide:
       return a / b;
     case Op::Mod:
       return a - round_float(t, b * std::floor(round_float(t, a / b)));
@@ -169,6 +170,7 @@ std::optional<double> float_unary(Op op, double a) {
     case Op::Abs:
       return std::abs(a);
     case Op::Exp:
+    case Op::FastExp:
       return std::exp(a);
     case Op::Log:
       return std::log(a);

@@ -38,4 +38,13 @@ Expr pow(Expr a, Expr b) {
   return ir::make_folded(Op::Pow, a->type, {a, b});
 }
 
+Expr fast::exp(Expr a) { return unary(Op::FastExp, std::move(a)); }
+
+Expr fast::divide(Expr a, Expr b) {
+  ir::match("fast::divide", a, b);
+  a = as_float_operand(a);
+  b = as_float_operand(b);
+  return ir::make_folded(Op::FastDivide, a->type, {a, b});
+}
+
 }  // namespace calotype

@@ -75,6 +75,7 @@ struct Buffer {
   std::vector<Expr> strides;  ///< in elements
   int argument = -1;          ///< for MemorySpace::Argument: position among the arguments of the pipeline
   bool read_only = false;     ///< never written by the program
+  bool idempotent = false;    ///< threads may write an element at the same time, but the same value
   std::int64_t offset =
       0;  ///< for MemorySpace::Shared: byte offset in the block's shared memory (memory pass)
   std::uint64_t unique = 0;  ///< order of creation

@@ -106,7 +106,7 @@ class Compiler {
     for (Instruction& instruction : code_.instructions) {
       if (instruction.out != code_.value || instruction.op != Op::Add) continue;
       instruction.kind = Kind::Accumulate;
-      if (instruction.in[0] == register_of(stage_.reduce_term))
+      if (ir::equal(stage_.value->args[0], stage_.reduce_term))
         std::swap(instruction.in[0], instruction.in[1]);
     }
   }

@@ -104,25 +104,49 @@ std::string EqualityReport::str() const {
                      text(worst));
 }
 
-EqualityReport compare_with_reference(const Buffer& got_anywhere, const Evaluation& reference,
-                                      std::size_t index, bool bitwise, double allowance) {
-  const Buffer& expected = reference.outputs.at(index);
-  check_shape(got_anywhere, expected);
-  const Buffer got = got_anywhere.translate(std::vector<std::int64_t>(got_anywhere.rank(), 0));
+namespace {
+
+Buffer from_zero(const Buffer& b) {
+  return b.defined() ? b.translate(std::vector<std::int64_t>(b.rank(), 0)) : b;
+}
+
+std::vector<std::int64_t> shifted(std::vector<std::int64_t> at, const Buffer& by) {
+  for (int d = 0; d < by.rank(); ++d) at[d] += by.min(d);
+  return at;
+}
+
+}  // namespace
+
+EqualityReport compare(const Buffer& got_anywhere, const Expected& expected, bool bitwise, double allowance) {
+  check_shape(got_anywhere, expected.values);
+  const Buffer got = from_zero(got_anywhere), values = from_zero(expected.values),
+               exact = from_zero(expected.exact), bound = from_zero(expected.bound),
+               counted = from_zero(expected.counted);
   Comparison comparison(bitwise, allowance);
   if (got.elements() == 0) return comparison.report;
   std::vector<std::int64_t> at(got.rank(), 0);
   do {
-    Element e{.at = at, .got = got.value(at), .expected = expected.value(at)};
+    if (counted.defined() && counted.value(at) == 0) continue;
+    Element e{.at = shifted(at, expected.values), .got = got.value(at), .expected = values.value(at)};
     if (got.type().is_float()) {
-      e.exact = reference.exact.at(index).value(at);
-      comparison.real(e, reference.bound.at(index).value(at));
+      e.exact = exact.value(at);
+      comparison.real(e, bound.value(at));
     } else {
       e.exact = e.expected;
-      comparison.integer(e, same_integer(got, at, expected, at));
+      comparison.integer(e, same_integer(got, at, values, at));
     }
   } while (next(got, at));
   return comparison.report;
+}
+
+EqualityReport compare_with_reference(const Buffer& got, const Evaluation& reference, std::size_t index,
+                                      bool bitwise, double allowance) {
+  return compare(got,
+                 {.values = reference.outputs.at(index),
+                  .exact = reference.exact.at(index),
+                  .bound = reference.bound.at(index),
+                  .counted = {}},
+                 bitwise, allowance);
 }
 
 }  // namespace calotype::lang

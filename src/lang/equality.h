@@ -32,8 +32,19 @@ struct EqualityReport {
   std::string str() const;
 };
 
-/// Compares output `index` of an evaluation. `bitwise` asks for equality bit for bit; else `allowance` is
-/// added to 2B. Error(Argument) if type or extents differ from the reference's.
+/// What values are compared with, over one box.
+struct Expected {
+  Buffer values;
+  Buffer exact, bound;  ///< floats
+  Buffer counted;       ///< u8: elements with 0 are left out; undefined: none is
+};
+
+/// Compares element by element from the smallest coordinates on; elements are named by the coordinates of
+/// `expected`. `bitwise` asks for equality bit for bit; else `allowance` is added to 2B. Error(Argument) if
+/// type or extents differ from the reference's.
+EqualityReport compare(const Buffer& got, const Expected& expected, bool bitwise, double allowance = 0);
+
+/// The same with output `index` of an evaluation.
 EqualityReport compare_with_reference(const Buffer& got, const Evaluation& reference, std::size_t index,
                                       bool bitwise, double allowance = 0);
 

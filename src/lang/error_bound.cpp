@@ -16,10 +16,12 @@ struct Format {
   double tiny;  ///< half the smallest number above 0 (for f64 that number itself)
 };
 
+constexpr Format kSingle{0x1p-24, 0x1p-150};
+
 Format format_of(Type type) {
   if (type.code == TypeCode::BFloat) return {0x1p-8, 0x1p-134};
   if (type.bits == 16) return {0x1p-11, 0x1p-25};
-  if (type.bits == 32) return {0x1p-24, 0x1p-150};
+  if (type.bits == 32) return kSingle;
   return {0x1p-53, 0x1p-1074};
 }
 
@@ -41,6 +43,7 @@ double propagated(Op op, double a, double bound, double r) {
   if (bound == 0) return 0;
   switch (op) {
     case Op::Exp:
+    case Op::FastExp:
       return scaled(r, bound);
     case Op::Log:
       return bound / std::fabs(a);
@@ -74,12 +77,29 @@ double step_bound(Op op, double a, double bound) {
   }
 }
 
+/// What the fast operations of f32 may be off by, as calotype/expr.h says it; in other types they are exact
+/// ones.
+constexpr double kFastUnits = 8, kFlushed = 0x1p-126;
+
+double fast_exp_error(const Format& format, double a, double r) {
+  if (format.unit != kSingle.unit) return 4 * rounding(format, r);
+  return (kFastUnits + 2 * std::fabs(a)) * rounding(format, r) + kFlushed;
+}
+
+double fast_divide_error(const Format& format, double a, double b, double r) {
+  if (format.unit != kSingle.unit) return rounding(format, r);
+  if (std::fabs(b) < kFlushed) return INFINITY;
+  return kFastUnits * rounding(format, r) + std::fabs(a) * kFlushed;
+}
+
 void unary_bounds(Op op, const Format& format, const Lanes& a, Lanes& out, int n) {
   for (int l = 0; l < n; ++l) {
     if (op == Op::Neg || op == Op::Abs) {
       out.bound[l] = a.bound[l];
     } else if (is_step(op)) {
       out.bound[l] = step_bound(op, a.f[l], a.bound[l]);
+    } else if (op == Op::FastExp) {
+      out.bound[l] = propagated(op, a.f[l], a.bound[l], out.f[l]) + fast_exp_error(format, a.f[l], out.f[l]);
     } else {  // two ulp, which are at most four units of roundoff
       out.bound[l] = propagated(op, a.f[l], a.bound[l], out.f[l]) + 4 * rounding(format, out.f[l]);
     }
@@ -110,6 +130,8 @@ double binary_bound(Op op, const Format& format, double a, double ba, double b, 
       return scaled(b, ba) + scaled(a, bb) + rounding(format, r);
     case Op::Div:
       return (ba + scaled(r, bb)) / std::fabs(b) + rounding(format, r);
+    case Op::FastDivide:
+      return (ba + scaled(r, bb)) / std::fabs(b) + fast_divide_error(format, a, b, r);
     case Op::Min:
     case Op::Max:
       return std::max(ba, bb);

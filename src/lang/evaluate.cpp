@@ -10,14 +10,15 @@ namespace calotype::lang {
 
 namespace {
 
-/// Funcs whose float64 value and error bound an output needs: floats that a float output depends on.
-std::vector<bool> funcs_with_error(const Graph& graph) {
+/// Funcs whose float64 value and error bound are needed: the floats among the results and those they depend
+/// on.
+std::vector<bool> funcs_with_error(const Graph& graph, const std::vector<FuncId>& order,
+                                   const std::vector<FuncId>& results) {
   std::vector<bool> needed(graph.funcs.size());
-  for (const OutputDef& output : graph.outputs)
-    needed[output.func.value] = graph.func(output.func).type.is_float();
-  for (std::size_t i = graph.funcs.size(); i-- > 0;) {
-    if (!needed[i]) continue;
-    for (const StageDef& stage : graph.funcs[i].stages) {
+  for (const FuncId id : results) needed[id.value] = graph.func(id).type.is_float();
+  for (auto id = order.rbegin(); id != order.rend(); ++id) {
+    if (!needed[id->value]) continue;
+    for (const StageDef& stage : graph.func(*id).stages) {
       for (const ir::CalleePtr& callee : callees(stage)) {
         if (callee->kind == ir::CalleeKind::Func && callee->type.is_float()) needed[callee->index] = true;
       }
@@ -27,13 +28,13 @@ std::vector<bool> funcs_with_error(const Graph& graph) {
 }
 
 /// For each Func the last one that reads it, or itself: after that its memory can go.
-std::vector<std::size_t> last_readers(const Graph& graph) {
-  std::vector<std::size_t> last(graph.funcs.size());
-  for (std::size_t i = 0; i < graph.funcs.size(); ++i) {
-    last[i] = i;
-    for (const StageDef& stage : graph.funcs[i].stages) {
+std::vector<FuncId> last_readers(const Graph& graph, const std::vector<FuncId>& order) {
+  std::vector<FuncId> last(graph.funcs.size());
+  for (const FuncId id : order) {
+    last[id.value] = id;
+    for (const StageDef& stage : graph.func(id).stages) {
       for (const ir::CalleePtr& callee : callees(stage)) {
-        if (callee->kind == ir::CalleeKind::Func) last[callee->index] = i;
+        if (callee->kind == ir::CalleeKind::Func) last[callee->index] = id;
       }
     }
   }
@@ -60,6 +61,17 @@ std::vector<std::int64_t> output_extents(const OutputDef& output, const Constant
   return extents;
 }
 
+/// An array beside a Func's values, with their coordinates. It views the array's memory.
+template <class T>
+Buffer beside(const Storage& storage, const std::vector<T>& array) {
+  std::vector<std::int64_t> box, mins;
+  for (int d = 0; d < storage.values.rank(); ++d) {
+    box.push_back(storage.values.extent(d));
+    mins.push_back(storage.values.min(d));
+  }
+  return Buffer(const_cast<T*>(array.data()), box).translate(mins);
+}
+
 /// The part of a Buffer over a Func's box that is the output, dense.
 Buffer output_part(Buffer buffer, const std::vector<std::int64_t>& extents) {
   for (std::size_t d = 0; d < extents.size(); ++d) buffer = buffer.crop(static_cast<int>(d), 0, extents[d]);
@@ -69,26 +81,10 @@ Buffer output_part(Buffer buffer, const std::vector<std::int64_t>& extents) {
 /// Throws what spoiled a point of the output.
 void check_output(const Storage& storage, const std::vector<std::int64_t>& extents) {
   if (storage.spoiled.empty()) return;
-  std::vector<std::int64_t> box, mins;
-  for (int d = 0; d < storage.values.rank(); ++d) {
-    box.push_back(storage.values.extent(d));
-    mins.push_back(storage.values.min(d));
-  }
-  auto* marks = const_cast<std::uint8_t*>(storage.spoiled.data());
-  const Buffer part = output_part(Buffer(marks, box).translate(mins), extents);
+  const Buffer part = output_part(beside(storage, storage.spoiled), extents);
   const auto* begin = static_cast<const std::uint8_t*>(part.data());
   if (std::any_of(begin, begin + part.elements(), [](std::uint8_t m) { return m != 0; }))
     throw Error(*storage.fault);
-}
-
-Buffer beside(const Storage& storage, const std::vector<double>& array,
-              const std::vector<std::int64_t>& extents) {
-  std::vector<std::int64_t> box, mins;
-  for (int d = 0; d < storage.values.rank(); ++d) {
-    box.push_back(storage.values.extent(d));
-    mins.push_back(storage.values.min(d));
-  }
-  return output_part(Buffer(const_cast<double*>(array.data()), box).translate(mins), extents);
 }
 
 void deliver(const Graph& graph, FuncId id, const Region& region, const Constants& constants,
@@ -102,10 +98,50 @@ void deliver(const Graph& graph, FuncId id, const Region& region, const Constant
     if (!empty) check_output(storage, extents);
     result.outputs[o] = empty ? Buffer(type, extents) : output_part(storage.values, extents);
     if (!type.is_float()) continue;
-    result.exact[o] = empty ? Buffer(Float(64), extents) : beside(storage, storage.exact, extents);
-    result.bound[o] = empty ? Buffer(Float(64), extents) : beside(storage, storage.bound, extents);
+    result.exact[o] =
+        empty ? Buffer(Float(64), extents) : output_part(beside(storage, storage.exact), extents);
+    result.bound[o] =
+        empty ? Buffer(Float(64), extents) : output_part(beside(storage, storage.bound), extents);
   }
 }
+
+/// The four steps; `done` is called with each Func's region and values, producers first, before they may go.
+class Evaluator {
+ public:
+  Evaluator(const Graph& graph, const std::vector<Buffer>& inputs, const Constants& constants)
+      : graph_(graph),
+        constants_(constants),
+        order_(producers_first(graph)),
+        regions_(required_regions(graph, constants)) {
+    for (const InputDef& input : graph.inputs)
+      stores_.inputs.push_back(Storage::of_input(input.name, inputs[input.id.value]));
+    stores_.funcs.resize(graph.funcs.size());
+  }
+
+  template <class Done>
+  void run(const std::vector<FuncId>& results, Done done) {
+    const std::vector<bool> with_error = funcs_with_error(graph_, order_, results);
+    const std::vector<FuncId> last = last_readers(graph_, order_);
+    for (const FuncId id : order_) {
+      const FuncDef& func = graph_.func(id);
+      const Region& region = regions_[id.value];
+      if (region.needed) {
+        stores_.funcs[id.value] = make_storage(func, region, with_error[id.value]);
+        compute(func, region, constants_, stores_);
+      }
+      done(id, region, stores_);
+      for (const FuncDef& other : graph_.funcs)
+        if (last[other.id.value] == id) stores_.funcs[other.id.value] = Storage{};
+    }
+  }
+
+ private:
+  const Graph& graph_;
+  const Constants& constants_;
+  std::vector<FuncId> order_;
+  std::vector<Region> regions_;
+  Stores stores_;
+};
 
 }  // namespace
 
@@ -113,32 +149,38 @@ Evaluation evaluate(const Graph& graph, const std::vector<Buffer>& inputs,
                     const std::map<std::string, double>& params,
                     const std::map<std::string, std::int64_t>& sizes) {
   const Constants constants = bind_arguments(graph, inputs, params, sizes);
-  const std::vector<Region> regions = required_regions(graph, constants);
-  const std::vector<bool> with_error = funcs_with_error(graph);
-  const std::vector<std::size_t> last = last_readers(graph);
-
   Evaluation result;
   result.outputs.resize(graph.outputs.size());
   result.exact.resize(graph.outputs.size());
   result.bound.resize(graph.outputs.size());
-
-  Stores stores;
-  for (const InputDef& input : graph.inputs) {
-    stores.inputs.push_back(Storage::of_input(input.name, inputs[input.id.value]));
-  }
-  stores.funcs.resize(graph.funcs.size());
-  for (std::size_t i = 0; i < graph.funcs.size(); ++i) {
-    const FuncDef& func = graph.funcs[i];
-    if (regions[i].needed) {
-      stores.funcs[i] = make_storage(func, regions[i], with_error[i]);
-      compute(func, regions[i], constants, stores);
-    }
-    deliver(graph, func.id, regions[i], constants, stores, result);
-    for (std::size_t j = 0; j <= i; ++j) {
-      if (last[j] == i) stores.funcs[j] = Storage{};
-    }
-  }
+  std::vector<FuncId> results;
+  for (const OutputDef& output : graph.outputs) results.push_back(output.func);
+  Evaluator(graph, inputs, constants)
+      .run(results, [&](FuncId id, const Region& region, const Stores& stores) {
+        deliver(graph, id, region, constants, stores, result);
+      });
   return result;
+}
+
+std::vector<FuncValues> evaluate_funcs(const Graph& graph, const std::vector<FuncId>& wanted,
+                                       const std::vector<Buffer>& inputs,
+                                       const std::map<std::string, double>& params,
+                                       const std::map<std::string, std::int64_t>& sizes) {
+  const Constants constants = bind_arguments(graph, inputs, params, sizes);
+  std::vector<FuncValues> all(wanted.size());
+  Evaluator(graph, inputs, constants).run(wanted, [&](FuncId id, const Region& region, const Stores& stores) {
+    const auto at = std::find(wanted.begin(), wanted.end(), id);
+    if (at == wanted.end() || !region.needed) return;
+    const Storage& storage = stores.funcs[id.value];
+    FuncValues& result = all[at - wanted.begin()];
+    result.values = storage.values;
+    if (storage.with_error) {
+      result.exact = beside(storage, storage.exact).copy();
+      result.bound = beside(storage, storage.bound).copy();
+    }
+    if (!storage.spoiled.empty()) result.spoiled = beside(storage, storage.spoiled).copy();
+  });
+  return all;
 }
 
 }  // namespace calotype::lang

@@ -16,4 +16,19 @@ Evaluation evaluate(const Graph& graph, const std::vector<Buffer>& inputs,
                     const std::map<std::string, double>& params,
                     const std::map<std::string, std::int64_t>& sizes);
 
+/// A Func's values on the box on which the outputs need it, with the Func's coordinates. All undefined where
+/// nothing needs it.
+struct FuncValues {
+  Buffer values;
+  Buffer exact, bound;  ///< floats, as in an Evaluation
+  /// u8: not 0 where a value depends on a read outside an input, which no output does; undefined: nowhere.
+  Buffer spoiled;
+};
+
+/// The values of single Funcs, in the order of `wanted`. The graph may be one that a schedule has added to.
+std::vector<FuncValues> evaluate_funcs(const Graph& graph, const std::vector<FuncId>& wanted,
+                                       const std::vector<Buffer>& inputs,
+                                       const std::map<std::string, double>& params,
+                                       const std::map<std::string, std::int64_t>& sizes);
+
 }  // namespace calotype::lang

@@ -141,12 +141,13 @@ std::vector<Region> required_regions(const Graph& graph, const Constants& consta
     for (const Expr& extent : output.extents) box.push_back({0, size_value(extent, constants) - 1});
     regions[output.func.value].include(box);
   }
-  for (std::size_t i = graph.funcs.size(); i-- > 0;) {
-    const FuncDef& func = graph.funcs[i];
-    Region& region = regions[i];
+  const std::vector<FuncId> order = producers_first(graph);
+  for (auto id = order.rbegin(); id != order.rend(); ++id) {
+    const FuncDef& func = graph.func(*id);
+    Region& region = regions[id->value];
     if (!region.needed) continue;
     include_own_reads(func, constants, region);
-    check_size(func, region, consumers[i]);
+    check_size(func, region, consumers[id->value]);
     for (std::size_t s = 0; s < func.stages.size(); ++s) {
       const StageLoops loops = stage_loops(func, static_cast<int>(s), region, constants);
       if (loops.empty()) continue;

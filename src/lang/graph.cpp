@@ -30,6 +30,23 @@ std::vector<std::string> Graph::func_names() const {
   return names;
 }
 
+static void visit_producers(const Graph& graph, FuncId id, std::vector<bool>& seen,
+                            std::vector<FuncId>& order) {
+  if (seen[id.value]) return;
+  seen[id.value] = true;
+  for (const StageDef& stage : graph.func(id).stages)
+    for (const ir::CalleePtr& c : callees(stage))
+      if (c->kind == ir::CalleeKind::Func) visit_producers(graph, FuncId{c->index}, seen, order);
+  order.push_back(id);
+}
+
+std::vector<FuncId> producers_first(const Graph& graph) {
+  std::vector<FuncId> order;
+  std::vector<bool> seen(graph.funcs.size(), false);
+  for (const FuncDef& f : graph.funcs) visit_producers(graph, f.id, seen, order);
+  return order;
+}
+
 std::string stage_name(const FuncDef& func, int stage) {
   return stage == 0 ? func.name : fmt::format("{}.update({})", func.name, stage - 1);
 }

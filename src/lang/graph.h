@@ -103,6 +103,8 @@ struct Graph {
   std::vector<std::string> func_names() const;
 };
 
+/// Every Func of the graph, those it reads before it.
+std::vector<FuncId> producers_first(const Graph& graph);
 /// Text of a stage's name: "acc" for stage 0, "acc.update(0)" for stage 1.
 std::string stage_name(const FuncDef& func, int stage);
 /// The definitions as text, producers first.

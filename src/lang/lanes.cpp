@@ -188,6 +188,7 @@ bool arithmetic_lanes(Op op, const double* a, const double* b, double* out, int 
       map2(a, b, out, n, [](double x, double y) { return x * y; });
       return true;
     case Op::Div:
+    case Op::FastDivide:
       map2(a, b, out, n, [](double x, double y) { return x / y; });
       return true;
     case Op::Min:
@@ -223,6 +224,7 @@ bool arithmetic_lanes(Op op, const double* a, const double* b, double* out, int 
 bool math_lanes(Op op, const double* a, double* out, int n) {
   switch (op) {
     case Op::Exp:
+    case Op::FastExp:
       map1(a, out, n, [](double x) { return std::exp(x); });
       return true;
     case Op::Log:

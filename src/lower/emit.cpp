@@ -35,7 +35,8 @@ class Emitter {
       const StageRef stage = child.stage;
       kernel_ = &tree_.kernels.at(stage);
       std::string name = tree_.scheduled.graph.name + "_" + tree_.func(stage.func).name;
-      if (stage.stage > 0) name += fmt::format("_update{}", stage.stage - 1);
+      if (tree_.is_copy(stage)) name += "_stored";
+      else if (stage.stage > 0) name += fmt::format("_update{}", stage.stage - 1);
       for (char& c : name)
         if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
       units.push_back({std::move(name), stage, emit_node(child)});
@@ -122,9 +123,27 @@ class Emitter {
     std::vector<Expr> coordinates;
     for (const Expr& e : def.lhs) coordinates.push_back(simple(place_in(e)));
     const ir::BufferPtr& buffer = buffer_of(ref.func);
-    ir::Stmt s = ir::store(buffer, simple(place_in(def.value)), {flat_index(ref.func, buffer, coordinates, ref)});
+    const Expr index = flat_index(ref.func, buffer, coordinates, ref);
+    ir::Stmt s = nullptr;
+    if (!tree_.is_copy(ref)) s = ir::store(buffer, simple(place_in(def.value)), {index});
     if (def.predicate.defined()) s = ir::if_then(simple(place_in(def.predicate)), s);
+    if (is_final(ref)) s = ir::block({s, copy_out(ref, buffer, index, coordinates)});
     return one_thread(ref, buffer, guarded(ref, s, nullptr));
+  }
+
+  /// Whether what the stage writes are the values that are stored for the caller.
+  bool is_final(StageRef ref) const {
+    return tree_.stored_of.count(ref.func) && ref.stage + 1 == static_cast<int>(tree_.func(ref.func).stages.size());
+  }
+
+  /// The element just stored, to the caller's buffer if it lies in that one's box.
+  ir::Stmt copy_out(StageRef ref, const ir::BufferPtr& from, const Expr& index, const std::vector<Expr>& coordinates) {
+    const ir::BufferPtr& to = tree_.stored_of.at(ref.func);
+    Expr inside = ir::make_one(Bool());
+    for (std::size_t d = 0; d < coordinates.size(); ++d)
+      inside = inside && coordinates[d] >= to->mins[d] && coordinates[d] < to->mins[d] + to->extents[d];
+    const Expr value = ir::make(ir::Op::Load, from->type, {index}, from);
+    return one_thread(ref, to, ir::if_then(simple(inside), ir::store(to, value, {strided_index(to, coordinates, {})})));
   }
 
   /// Memory of the block is written by one thread along each axis that the nest does not bind.
@@ -177,8 +196,11 @@ class Emitter {
     auto it = tree_.storage.find(func);
     if (it == tree_.storage.end()) return strided_index(b, coordinates, {});
     const Storage& storage = it->second;
-    return storage.layout ? register_index(func, storage, coordinates, user)
-                          : strided_index(b, coordinates, storage.folds);
+    // Where one coordinate is stored it is the box's first, however it is computed.
+    std::vector<Expr> stored = coordinates;
+    for (std::size_t d = 0; d < stored.size(); ++d)
+      if (storage.shape[d] == 1) stored[d] = storage.box[d].min;
+    return storage.layout ? register_index(func, storage, stored, user) : strided_index(b, stored, storage.folds);
   }
 
   Expr strided_index(const ir::BufferPtr& b, const std::vector<Expr>& coordinates,

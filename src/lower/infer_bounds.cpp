@@ -33,7 +33,7 @@ class Inference {
 
   void run() {
     declare_sizes();
-    apply_promises();
+    apply_promises(tree_);
     declare_arguments();
     const std::vector<FuncId>& order = tree_.scheduled.order;
     for (auto it = order.rbegin(); it != order.rend(); ++it)
@@ -53,45 +53,6 @@ class Inference {
     for (const lang::OutputDef& output : graph().outputs)
       for (const Expr& e : output.extents)
         if (ir::is(e, ir::Op::Variable)) tree_.facts.set_range(ir::symbol_of(e), ir::index(1), {});
-  }
-
-  // A promised extent of an output turns its named size into the constant everywhere; the plan checks it.
-  void apply_promises() {
-    ir::Substitution constants;
-    for (const lang::OutputDef& output : graph().outputs)
-      for (const schedule::BoundPromise& p : tree_.scheduled.of(output.func).bounds) {
-        const Expr extent = output.extents[p.dim];
-        require(extent == ir::index(p.extent) && output.mins[p.dim] == ir::index(p.min),
-                fmt::format("the schedule's {} fits only an extent of {} from {}, not {{}} from {{}}", p.origin, p.extent, p.min),
-                tree_.func(output.func).name, {extent, output.mins[p.dim]},
-                fmt::format("an extent of {} from {}, or a schedule without that bound", p.extent, p.min));
-        if (ir::is(extent, ir::Op::Variable)) constants.emplace_back(ir::symbol_of(extent), ir::index(p.extent));
-        if (ir::is(output.mins[p.dim], ir::Op::Variable))
-          constants.emplace_back(ir::symbol_of(output.mins[p.dim]), ir::index(p.min));
-      }
-    if (!constants.empty()) substitute_sizes(constants);
-  }
-
-  void substitute_sizes(const ir::Substitution& map) {
-    auto apply = [&](Expr& e) {
-      if (e.defined()) e = ir::simplify(ir::substitute(e, map));
-    };
-    for (lang::InputDef& input : graph().inputs)
-      for (Expr& e : input.extents) apply(e);
-    for (lang::OutputDef& output : graph().outputs) {
-      for (Expr& e : output.extents) apply(e);
-      for (Expr& e : output.mins) apply(e);
-    }
-    for (lang::FuncDef& func : graph().funcs)
-      for (lang::StageDef& stage : func.stages) {
-        for (Expr& e : stage.lhs) e = ir::substitute(e, map);
-        stage.value = ir::substitute(stage.value, map);
-        if (stage.predicate.defined()) stage.predicate = ir::substitute(stage.predicate, map);
-        for (lang::ReductionDim& r : stage.reduction) {
-          apply(r.min);
-          apply(r.extent);
-        }
-      }
   }
 
   void declare_arguments() {
@@ -562,9 +523,14 @@ class Inference {
         else if (shrinks(t.inner))
           tree_.loop(t.inner).extent = in_.simple(min(factor, old - base));
         else
-          info_.guards.push_back({in_.simple(base + values_.at(t.inner) < old), t.tail, t.origin});
+          guard(t, in_.simple(base + values_.at(t.inner) < old));
       }
       values_[t.old] = in_.simple(base + values_.at(t.inner));
+    }
+
+    void guard(const Transform& t, const Expr& condition) {
+      info_.guards.push_back({condition, t.tail, t.origin});
+      guarded_.push_back(t.old);
     }
 
     void value_of_fuse(const Transform& t) {
@@ -578,14 +544,21 @@ class Inference {
         const LoopId id = sched_.dims[i];
         Expr coordinate = id.valid() ? in_.simple(mins_[i] + values_.at(id)) : Expr();
         info_.coordinates.push_back(coordinate);
-        info_.limits.push_back(limit(coordinate, lasts_[i]));
+        info_.limits.push_back(is_guarded(id) ? in_.simple(min(coordinate, lasts_[i])) : coordinate);
       }
     }
 
-    // With guards the coordinate never passes the last one; without, the expression itself is exact.
-    Expr limit(const Expr& coordinate, const Expr& last) {
-      if (!coordinate.defined() || info_.guards.empty()) return coordinate;
-      return in_.simple(min(coordinate, last));
+    /// Whether a guard keeps the values of a loop, or of those that replace it, from passing the last one. Without
+    /// one the expression of the value is exact.
+    bool is_guarded(LoopId id) const {
+      if (!id.valid()) return false;
+      if (std::find(guarded_.begin(), guarded_.end(), id) != guarded_.end()) return true;
+      for (const Transform& t : sched_.transforms) {
+        const bool split = t.kind == Transform::Kind::Split;
+        if (split && t.old == id) return is_guarded(t.outer) || is_guarded(t.inner);
+        if (!split && (t.inner == id || t.outer == id)) return is_guarded(t.fused);
+      }
+      return false;
     }
 
     Inference& in_;
@@ -595,7 +568,7 @@ class Inference {
     const schedule::StageSchedule& sched_;
     std::vector<Expr> mins_, lasts_;
     std::map<LoopId, Expr> extents_, values_;
-    std::vector<LoopId> shrinks_;
+    std::vector<LoopId> shrinks_, guarded_;
   };
 
   // ---- Inputs ----------------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ class Printer {
   explicit Printer(const LoopTree& tree) : tree_(tree) {}
 
   std::string run() {
+    for (const auto& check : tree_.promises) line(fmt::format("require {}: {}", ir::to_string(check.condition), check.message));
     for (const auto& check : tree_.checks) line(fmt::format("require {}: {}", ir::to_string(check.condition), check.message));
     for (const Binding& b : tree_.root_lets) line(fmt::format("let {} = {}", b.symbol->name, ir::to_string(b.value)));
     for (const Node& child : tree_.root.children) print(child);

@@ -115,6 +115,8 @@ struct LoopTree {
   std::vector<ir::BufferPtr> inputs;   ///< by InputId
   std::vector<ir::BufferPtr> outputs;  ///< by position
   std::map<FuncId, ir::BufferPtr> output_of;
+  std::vector<ir::BufferPtr> stored;   ///< of stored stages, by position after the outputs
+  std::map<FuncId, ir::BufferPtr> stored_of;
   ir::Facts facts;                ///< ranges of loops and sizes, values of lets
   struct Check {
     Expr condition;
@@ -123,6 +125,16 @@ struct LoopTree {
     std::string legal;
   };
   std::vector<Check> checks;      ///< what the arguments must satisfy
+  /// What the schedule promises of them. The sizes named there have become constants everywhere else, so each stands
+  /// with the output dimension whose extent (or min) tells its actual value.
+  struct PromisedSize {
+    ir::SymbolPtr symbol;
+    FuncId output;
+    int dim = 0;
+    bool is_min = false;
+  };
+  std::vector<Check> promises;
+  std::vector<PromisedSize> promised_sizes;
   std::vector<std::int64_t> unit_strides;  ///< per buffer argument: constant stride of dimension 0, or 0: not known
 
   const lang::FuncDef& func(FuncId id) const { return scheduled.graph.func(id); }
@@ -132,6 +144,10 @@ struct LoopTree {
   const LoopInfo& loop(LoopId id) const { return loops[id.value]; }
   bool inlined(FuncId id) const {
     return scheduled.of(id).compute.kind == schedule::Place::Kind::Inline;
+  }
+  /// Whether the stage is what add_copies has added: it writes to the Func's stored argument and nowhere else.
+  bool is_copy(StageRef s) const {
+    return s.stage > 0 && stored_of.count(s.func) && s.stage + 1 == static_cast<int>(func(s.func).stages.size());
   }
 };
 

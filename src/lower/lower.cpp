@@ -62,8 +62,9 @@ Program lower(Scheduled scheduled, const Options& options, Trace* trace) {
   // clang-format off
   pass.level("schedule", scheduled);
   pass("inline", [&] { inline_funcs(scheduled); });
+  if (!options.stored_stages.empty()) pass("store stages", [&] { add_copies(scheduled, options); });
   pass("place", [&] { tree = place(std::move(scheduled), options); check_placed(tree); });
-  pass("bounds", [&] { infer_bounds(tree); check_bounds(tree); });
+  pass("bounds", [&] { infer_bounds(tree); declare_stored(tree, options); check_bounds(tree); });
   pass.level("bounds", tree);
   pass.level("loops", tree);
   pass("tiles", [&] { resolve_tiles(tree); check_tiles(tree); });
@@ -76,8 +77,7 @@ Program lower(Scheduled scheduled, const Options& options, Trace* trace) {
   pass.level("sync", tree);
   pass("emit", [&] { units = emit(tree); });
   pass("simplify", [&] { each(units, [&](const ir::Stmt& s) { return simplify_stmt(s, tree.facts); }); });
-  if (!options.target.is_gpu())
-    pass("partition", [&] { each(units, [&](const ir::Stmt& s) { return simplify_stmt(partition_loops(s, tree.facts), tree.facts); }); });
+  pass("partition", [&] { each(units, [&](const ir::Stmt& s) { return simplify_stmt(partition_loops(s, tree.facts, options.target.is_gpu()), tree.facts); }); });
   pass("vectorize", [&] { each(units, [&](const ir::Stmt& s) { return vectorize_loops(s, with_loops(tree.facts, s)); }); });
   pass("unroll", [&] { each(units, [&](const ir::Stmt& s) { return unroll_loops(s, with_loops(tree.facts, s)); }); });
   pass("clean up", [&] { each(units, [&](const ir::Stmt& s) { return simplify_stmt(s, tree.facts); }); });

@@ -143,10 +143,26 @@ class ProgramMaker {
       program_.arguments.push_back({b->name, false, true, b->type, static_cast<int>(b->extents.size())});
       buffers.push_back(b);
     }
+    for (const ir::BufferPtr& b : tree_.stored) {
+      program_.arguments.push_back({b->name, false, true, b->type, static_cast<int>(b->extents.size()), true});
+      buffers.push_back(b);
+    }
     for (const ir::BufferPtr& b : buffers)
       for (std::size_t d = 0; d < b->extents.size(); ++d) find_size(*b, static_cast<int>(d));
+    declare_promises();
     for (const ir::BufferPtr& b : buffers)
       for (std::size_t d = 0; d < b->extents.size(); ++d) describe_dimension(*b, static_cast<int>(d));
+  }
+
+  void declare_promises() {
+    for (const LoopTree::PromisedSize& p : tree_.promised_sizes) {
+      if (known(p.symbol)) continue;
+      const auto kind = p.is_min ? ScalarSource::Kind::Min : ScalarSource::Kind::Extent;
+      program_.scalars.push_back(
+          {p.symbol, {.kind = kind, .argument = tree_.output_of.at(p.output)->argument, .dim = p.dim}});
+    }
+    for (const LoopTree::Check& c : tree_.promises)
+      program_.checks.push_back({c.condition, c.message, c.subject, c.values, c.legal});
   }
 
   int count() const { return static_cast<int>(program_.arguments.size()); }
@@ -252,7 +268,7 @@ class ProgramMaker {
     require_known(collector.uses.symbols, f);
     if (f.gpu) {
       require_grid(f);
-      f.body = share_values(f.body);
+      f.body = plain_division(share_values(f.body), kernel_facts(f));
       narrow_indices(f, options_.index_bits);
     }
     program_.steps.push_back({static_cast<int>(program_.functions.size())});

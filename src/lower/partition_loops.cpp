@@ -9,7 +9,8 @@
 // innermost serial loops, and elsewhere those that shape a vector or unrolled loop inside. Of several loops
 // that could decide the same thing the innermost does, so that the edge is as thin as can be; short innermost
 // loops leave it to the loop around them and keep their constant extents. Prologue and epilogue are one copy
-// of the body, run for two ranges. Loops inside an edge are cut once more, but not the edges of that.
+// of the body, run for two ranges. On a host loops inside an edge are cut once more, but not the edges of that.
+// Loops that hold barriers or memory of a GPU block stay whole: the parts would reserve the memory once each.
 
 #include <algorithm>
 
@@ -69,6 +70,15 @@ bool is_short_innermost(const ir::Stmt& loop, const ir::Facts& facts) {
   return most && *most <= kShortLoop;
 }
 
+bool belongs_to_block(const ir::Stmt& loop) {
+  bool found = false;
+  ir::visit(loop, [&](const ir::Stmt& s) {
+    found |= s->kind == ir::StmtKind::Barrier ||
+             (s->kind == ir::StmtKind::Allocate && s->buffer()->space == ir::MemorySpace::Shared);
+  });
+  return found;
+}
+
 /// Decisions in the body of one loop.
 class Collector {
  public:
@@ -91,6 +101,7 @@ class Collector {
   };
 
   void walk(const ir::Stmt& s) {
+    if (is_copy_out(s)) return;
     if (s->kind == ir::StmtKind::Let) {
       scan(s->exprs[0], false);
       lets_.emplace_back(s->symbol(), s->exprs[0]);
@@ -123,6 +134,12 @@ class Collector {
     const bool is_short = innermost && ir::as_int(s->exprs[1]).value_or(kShortLoop + 1) <= kShortLoop;
     order_.push_back(
         {loop.var, repeats(loop.binding) && !in_vector_ && !is_short, innermost, expanded_.size()});
+  }
+
+  /// The copy of a stored stage's element under the test that it lies in the caller's box: no reason to cut what the
+  /// schedule asked for.
+  static bool is_copy_out(const ir::Stmt& s) {
+    return s->kind == ir::StmtKind::If && s->body()->kind == ir::StmtKind::Store && s->body()->buffer()->idempotent;
   }
 
   Expr expand(Expr e) const {
@@ -192,10 +209,10 @@ class Collector {
 
 class Partitioner {
  public:
-  explicit Partitioner(const ir::Facts& facts) : facts_(facts) {}
+  Partitioner(const ir::Facts& facts, bool gpu) : facts_(facts), gpu_(gpu) {}
 
   ir::Stmt run(const ir::Stmt& s) {
-    if (s->kind == ir::StmtKind::For && repeats(s->loop().binding))
+    if (s->kind == ir::StmtKind::For && repeats(s->loop().binding) && !belongs_to_block(s))
       return in_edge_ && is_short_innermost(s, facts_) ? s : cut(s);
     // Inside a vector loop a cut would lie elsewhere in each lane.
     if (s->kind == ir::StmtKind::For && s->loop().binding == ir::Binding::Vector) return s;
@@ -263,6 +280,8 @@ class Partitioner {
   }
 
   ir::Stmt edge_body(const ir::Stmt& body) {
+    // Registers of a thread have no addresses: what indexes them stays unrolled.
+    if (gpu_) return body;
     if (in_edge_) return compact(body);
     in_edge_ = true;
     const ir::Stmt s = compact(run(body));
@@ -332,11 +351,13 @@ class Partitioner {
   }
 
   const ir::Facts& facts_;
-  bool in_edge_ = false;
+  bool gpu_, in_edge_ = false;
 };
 
 }  // namespace
 
-ir::Stmt partition_loops(const ir::Stmt& s, const ir::Facts& facts) { return Partitioner(facts).run(s); }
+ir::Stmt partition_loops(const ir::Stmt& s, const ir::Facts& facts, bool gpu) {
+  return Partitioner(facts, gpu).run(s);
+}
 
 }  // namespace calotype::lower

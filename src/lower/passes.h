@@ -13,12 +13,17 @@ struct Options {
   std::vector<std::int64_t> unit_strides;
   /// Width of index arithmetic in kernels: 32 where the plan has checked that sizes fit, else 64.
   int index_bits = 32;
+  /// Realised Funcs that are no outputs, whose values the program also writes to arguments of their own, after the
+  /// outputs and in this order. See store_stages.cpp.
+  std::vector<FuncId> stored_stages;
 };
 
 // schedule -> loop tree
 void inline_funcs(Scheduled& scheduled);
+void add_copies(Scheduled& scheduled, const Options& options);
 LoopTree place(Scheduled scheduled, const Options& options);
 void infer_bounds(LoopTree& tree);
+void declare_stored(LoopTree& tree, const Options& options);
 void resolve_tiles(LoopTree& tree);
 void schedule_pipeline(LoopTree& tree);
 void assign_memory(LoopTree& tree);
@@ -34,7 +39,7 @@ struct Unit {
 std::vector<Unit> emit(const LoopTree& tree);
 
 // statements -> statements
-ir::Stmt partition_loops(const ir::Stmt& s, const ir::Facts& facts);
+ir::Stmt partition_loops(const ir::Stmt& s, const ir::Facts& facts, bool gpu);
 ir::Stmt unroll_loops(const ir::Stmt& s, const ir::Facts& facts);
 ir::Stmt vectorize_loops(const ir::Stmt& s, const ir::Facts& facts);
 ir::Stmt simplify_stmt(const ir::Stmt& s, const ir::Facts& facts);
@@ -45,6 +50,7 @@ bool names_storage(const ir::Stmt& let);
 /// The facts, and what the loops and names in `s` say of their variables.
 ir::Facts with_loops(ir::Facts facts, const ir::Stmt& s);
 ir::Stmt share_values(const ir::Stmt& s);
+ir::Stmt plain_division(const ir::Stmt& s, const ir::Facts& facts);
 
 // statements -> program
 Program make_program(const LoopTree& tree, const std::vector<Unit>& units, const Options& options);
@@ -54,5 +60,7 @@ void narrow_indices(Function& kernel, int bits);
 /// compute site to what earlier iterations have not produced, and fold the storage where that bounds it.
 /// `box` is what the consumers need at the compute site; on return what is to be produced.
 void slide_window(LoopTree& tree, FuncId func, Box& box, Storage& storage);
+/// Used by infer_bounds, first of all.
+void apply_promises(LoopTree& tree);
 
 }  // namespace calotype::lower

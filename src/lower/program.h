@@ -70,6 +70,7 @@ struct Argument {
   bool is_output = false;
   Type type;
   int rank = 0;
+  bool keeps = false;   ///< of an output: elements that the program does not write stay as they were
 };
 
 struct Program {

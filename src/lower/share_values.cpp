@@ -13,13 +13,18 @@
 namespace calotype::lower {
 namespace {
 
+bool costs(const Expr& e) {
+  return ir::any_of(e, [](const Expr& n) { return ir::is(n, ir::Op::Load) || ir::info(n->op).group == ir::OpGroup::math; });
+}
+
 bool worth_naming(const Expr& e) {
   if (e->args.empty()) return false;
+  // Masks and indices of a vector say which accesses are dense and whole: a name would hide that from the printer.
+  if (e->type.is_vector() && e->type.element().is_integral()) return costs(e);
   switch (e->op) {
     case ir::Op::Broadcast:
     case ir::Op::Ramp:
-    case ir::Op::Cast:
-      return ir::any_of(e, [](const Expr& n) { return ir::is(n, ir::Op::Load) || ir::info(n->op).group == ir::OpGroup::math; });
+    case ir::Op::Cast: return costs(e);
     default: return true;
   }
 }

@@ -15,6 +15,7 @@ typedef struct calotype_plan_argument {
   int32_t rank; /* of a buffer */
   uint8_t is_param;
   uint8_t is_output;
+  uint8_t keeps; /* of an output: elements that the plan does not write stay as they were */
 } calotype_plan_argument;
 
 /* Where slot i of the scalars comes from; evaluated in order, so a value may use earlier slots. */

@@ -20,7 +20,7 @@ static calotype_error_kind make_mirror(const call* c, uint32_t i) {
   calotype_error_kind kind = device->allocate(device->state, c->context, bytes, &memory);
   if (kind) return kind;
   c->argument_memory[i] = (call_memory){(char*)memory + below, memory};
-  if (c->plan->arguments[i].is_output) return CALOTYPE_GOOD;
+  if (c->plan->arguments[i].is_output && !c->plan->arguments[i].keeps) return CALOTYPE_GOOD;
   return device->upload(device->state, c->context, memory, (const char*)b->data - below, bytes);
 }
 

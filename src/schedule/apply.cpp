@@ -137,23 +137,6 @@ void check_vector_places(State& state) {
   }
 }
 
-void visit_producers(const Scheduled& s, FuncId id, std::vector<bool>& seen, std::vector<FuncId>& order) {
-  if (seen[id.value]) return;
-  seen[id.value] = true;
-  for (const lang::StageDef& stage : s.graph.func(id).stages)
-    for (const ir::CalleePtr& c : lang::callees(stage))
-      if (c->kind == ir::CalleeKind::Func) visit_producers(s, FuncId{c->index}, seen, order);
-  order.push_back(id);
-}
-
-/// Producers before consumers; `in` and `rfactor` append Funcs that others read.
-std::vector<FuncId> producers_first(const Scheduled& s) {
-  std::vector<FuncId> order;
-  std::vector<bool> seen(s.graph.funcs.size(), false);
-  for (const lang::FuncDef& f : s.graph.funcs) visit_producers(s, f.id, seen, order);
-  return order;
-}
-
 }  // namespace
 
 Scheduled apply(const lang::Graph& graph, const Schedule& schedule, const Target& target,
@@ -171,7 +154,7 @@ Scheduled apply(const lang::Graph& graph, const Schedule& schedule, const Target
   if (state.refusals.empty()) check_vector_places(state);
   if (state.refusals.empty() && target.is_gpu()) check_gpu(state);
   resolve_tails(state);
-  state.out.order = producers_first(state.out);
+  state.out.order = lang::producers_first(state.out.graph);
   refusals.insert(refusals.end(), state.refusals.begin(), state.refusals.end());
   return std::move(state.out);
 }

@@ -79,4 +79,22 @@ std::string cpp(const Directive& directive) {
                      fmt::join(cpp_arguments(*spec, directive), ", "));
 }
 
+static bool concerns(const Directive& directive, const std::string& func) {
+  const std::string& stage = directive.stage;
+  if (stage == func || stage == func + ".pure" || stage.starts_with(func + ".update(")) return true;
+  const DirectiveSpec* spec = find_directive(directive.name);
+  for (const auto& [name, value] : directive.args) {
+    const ArgSpec* arg = spec ? spec->argument(name) : nullptr;
+    if (arg && arg->kind == ArgKind::NewFunc && value == Value(func)) return true;
+  }
+  return false;
+}
+
+std::vector<std::string> cpp_of_func(const Schedule& schedule, const std::string& func) {
+  std::vector<std::string> lines;
+  for (const Directive& d : schedule.directives())
+    if (concerns(d, func)) lines.push_back(cpp(d));
+  return lines;
+}
+
 }  // namespace calotype::schedule

@@ -13,6 +13,8 @@ std::string text(const Directive& directive);
 std::string text(const Directive& directive, int index);
 /// `s["blur"].split("x", "xo", "xi", 8, Tail::Guard);`
 std::string cpp(const Directive& directive);
+/// The lines of the directives that address a Func or one of its stages, or that make it.
+std::vector<std::string> cpp_of_func(const Schedule& schedule, const std::string& func);
 /// Arguments as C++ writes them: numbers and knobs bare, names quoted, choices as enumerators; lists
 /// flattened.
 std::vector<std::string> cpp_arguments(const DirectiveSpec& spec, const Directive& directive);

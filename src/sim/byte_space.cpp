@@ -91,7 +91,16 @@ class ByteSpace : public Space {
   void watch_write(const WarpAccess& a, int lane, const Offsets& offset) {
     Machine& m = a.machine;
     const Conflict conflict = region_.shadow->write(m.clock, m.thread(a.warp, lane), offset[lane], size_);
-    if (conflict && !same_store(a, lane, offset, conflict)) race(a, lane, "writes", conflict);
+    if (conflict && !same_store(a, lane, offset, conflict) && !same_value(a, lane, offset, conflict))
+      race(a, lane, "writes", conflict);
+  }
+
+  /// Whether the other write, which the program says may happen at the same time, was of the same value.
+  bool same_value(const WarpAccess& a, int lane, const Offsets& offset, const Conflict& conflict) const {
+    if (!buffer_.idempotent || conflict.with != Conflict::With::Write) return false;
+    std::array<std::byte, 8> value;
+    encode(buffer_.type, a.cells[lane], value.data());
+    return std::memcmp(value.data(), region_.base + offset[lane], static_cast<std::size_t>(size_)) == 0;
   }
 
   /// Whether the other write is by an earlier lane of this very instruction and of the same value: harmless.

@@ -39,7 +39,9 @@ class Compiler {
     for (const ir::BufferPtr& b : function_.buffers) {
       if (b->space != ir::MemorySpace::Argument && b->space != ir::MemorySpace::Global)
         refuse(code_, fmt::format("the argument '{}' is in {} memory", b->name, ir::to_string(b->space)));
-      builder_.declare_buffer(b, {b->name, b->type.element(), b->space, 0, 0, code_.arguments++});
+      BufferUse use{b->name, b->type.element(), b->space, 0, 0, code_.arguments++};
+      use.idempotent = b->idempotent;
+      builder_.declare_buffer(b, std::move(use));
     }
     for (const ir::SymbolPtr& s : function_.scalars) {
       if (s->type.is_vector()) refuse(code_, fmt::format("the argument '{}' is a vector", s->name));

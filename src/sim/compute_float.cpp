@@ -77,6 +77,7 @@ struct ChooseBinary {
       case Op::Mul:
         return map2<Mul<Finish>>;
       case Op::Div:
+      case Op::FastDivide:
         return map2<Div<Finish>>;
       case Op::Pow:
         return map2<Pow<Finish>>;
@@ -92,6 +93,7 @@ struct ChooseMath {
   Compute with() const {
     switch (op) {
       case Op::Exp:
+      case Op::FastExp:
         return map1<Math<Finish, std::exp>>;
       case Op::Log:
         return map1<Math<Finish, std::log>>;

@@ -168,6 +168,41 @@ TEST(Program, Bfloat16IsGivenAndReturnedAsF32) {
               static_cast<double>(bfloat16_t(static_cast<float>(cli::element(out, i)))));
 }
 
+TEST(Program, StagesAreComparedAndWritten) {
+  Directory d;
+  const Ran ran = run_program("run matmul --size M=6,N=5,K=7 --check=stages --json --repeat 1" +
+                              (" --dump acc=" + d / "acc.npy") + " --output C=" + d / "c.npy" + kTarget);
+  ASSERT_EQ(ran.code, 0) << ran.out << ran.err;
+  const nlohmann::json json = ran.json(), stages = json["stages"];
+  EXPECT_EQ(json["checked"], true);
+  EXPECT_TRUE(stages["first_different"].is_null());
+  ASSERT_EQ(stages["comparisons"].size(), 2u);
+  EXPECT_EQ(stages["comparisons"][0]["name"], "acc");
+  EXPECT_EQ(stages["comparisons"][0]["elements"], 30);
+  EXPECT_EQ(stages["comparisons"][1]["name"], "C");
+  EXPECT_EQ(json["dumps"]["acc"]["extent"], (nlohmann::json{5, 6}));
+  // C is the sums as they are.
+  const Buffer acc = cli::read_npy(d / "acc.npy"), c = cli::read_npy(d / "c.npy");
+  ASSERT_EQ(acc.elements(), 30);
+  for (std::int64_t i = 0; i < 30; ++i) EXPECT_NEAR(cli::element(acc, i), cli::element(c, i), 1e-5);
+  const Ran text = run_program("run blur3x3 --size W=9,H=8,C=1 --check=stages --repeat 1" + kTarget);
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_NE(text.out.find("stages    passed: "), std::string::npos) << text.out;
+}
+
+TEST(Program, StagesThatCannotBeWritten) {
+  Directory d;
+  const std::string run = "run matmul --size M=2,N=2,K=2" + kTarget + " --dump ";
+  EXPECT_NE(failure(run + "ac=x.npy", 2, "usage")["error"]["legal"].get<std::string>().find("'acc'"),
+            std::string::npos);
+  failure(run + "acc=x.png", 2, "usage");
+  failure(run + "acc=" + d / "no_folder/x.npy", 2, "usage");
+  const nlohmann::json inlined =
+      failure("run blur3x3 --size W=9,H=8,C=1 --target cuda-interpreter --schedule @gpu --dump edged=x.npy",
+              2, "usage");
+  EXPECT_NE(inlined["error"]["message"].get<std::string>().find("inline"), std::string::npos);
+}
+
 TEST(Program, TablesOfKnobsAndTheBestSaved) {
 #ifndef CALOTYPE_HAS_LLVM
   GTEST_SKIP() << "this build has no CPU backend";
@@ -186,6 +221,9 @@ TEST(Program, TablesOfKnobsAndTheBestSaved) {
   ASSERT_EQ(
       run_program("run blur3x3 --type u8 --size W=64,H=64,C=1 --check --schedule " + d / "best.json").code,
       0);
+  const std::string table = "run blur3x3 --type u8 --size W=64,H=64,C=1 --schedule @strips --set ROWS=8,16 ";
+  EXPECT_EQ(run_program(table + "--check=stages --repeat 1").code, 0);
+  failure(table + "--dump blur_x=x.npy", 2, "usage");
   const Ran print = run_program("schedule print blur3x3 " + d / "best.json");
   EXPECT_EQ(print.code, 0);
   EXPECT_NE(print.out.find("ROWS"), std::string::npos);
@@ -235,8 +273,6 @@ TEST(Program, WrongUseIsRefusedWithWhatWouldBeLegal) {
   failure("run matmul --size M=1,N=1,K=1 --output D=x.npy", 2, "usage");
   failure("run matmul --size M=1,N=1,K=1 --output C=x.txt", 2, "usage");
   failure("run matmul --size M=1,N=1,K=1 --check=all", 2, "usage");
-  failure("run matmul --size M=1,N=1,K=1 --check=stages", 2, "usage");
-  failure("run matmul --size M=1,N=1,K=1 --dump acc=x.npy", 2, "usage");
   failure("run matmul --size M=4000000000,N=4000000000,K=1", 2, "usage");
   failure("", 2, "usage");
 }

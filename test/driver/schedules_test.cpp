@@ -69,6 +69,7 @@ void run_all(const std::function<Case(int)>& make, int sizes, const Target& targ
       Schedule s;
       edits[e](s);
       expect_matches(c.pipeline, s, target, c.inputs, c.outputs);
+      testing::expect_stages_match(c.pipeline, s, target, c.inputs);
       if (::testing::Test::HasFailure()) return;
     }
 }

@@ -264,13 +264,14 @@ TEST(Fold, Bitcast) {
 TEST(Fold, MathRoundsTheDoubleResult) {
   const Expr x = make_float(Float(32), 0.7f);
   const double v = 0.7f;
-  const std::pair<Op, double> wanted[] = {{Op::Exp, std::exp(v)},   {Op::Log, std::log(v)},
-                                          {Op::Sqrt, std::sqrt(v)}, {Op::Tanh, std::tanh(v)},
-                                          {Op::Erf, std::erf(v)},   {Op::Rsqrt, 1.0 / std::sqrt(v)},
-                                          {Op::Sin, std::sin(v)},   {Op::Cos, std::cos(v)}};
+  const std::pair<Op, double> wanted[] = {
+      {Op::Exp, std::exp(v)},   {Op::Log, std::log(v)}, {Op::Sqrt, std::sqrt(v)},
+      {Op::Tanh, std::tanh(v)}, {Op::Erf, std::erf(v)}, {Op::Rsqrt, 1.0 / std::sqrt(v)},
+      {Op::Sin, std::sin(v)},   {Op::Cos, std::cos(v)}, {Op::FastExp, std::exp(v)}};
   for (const auto& [op, value] : wanted) {
     EXPECT_EQ(as_float(fold(op, Float(32), {x})), static_cast<float>(value)) << info(op).name;
   }
+  EXPECT_EQ(as_float(fold(Op::FastDivide, Float(32), {x, make_float(Float(32), 3)})), 0.7f / 3.0f);
   EXPECT_EQ(as_float(fold(Op::Pow, Float(32), {x, make_float(Float(32), 3)})), static_cast<float>(v * v * v));
   const std::tuple<double, double, double, double, double> rounding[] = {
       {2.5, 2, 3, 2, 2}, {3.5, 3, 4, 3, 4}, {-2.5, -3, -2, -2, -2}, {-0.3, -1, 0, 0, 0}};

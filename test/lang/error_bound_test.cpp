@@ -64,6 +64,24 @@ TEST(ErrorBound, ContainsTheErrorOfEveryOperation) {
   }
 }
 
+TEST(ErrorBound, FastOperationsHaveTheErrorsThatTheyAreAllowed) {
+  const auto bound_of = [](Type type, const std::function<Expr(Expr)>& f) {
+    ImageParam a(type, 1, "a");
+    Func g("g");
+    g(x) = f(a(x));
+    Buffer input(type, {1});
+    input.set_value({0}, 5.0);
+    const Evaluation e = Pipeline("p", {a}, {{g, {a.extent(0)}}}).evaluate({input});
+    return e.bound[0].value({0}) / e.exact[0].value({0});
+  };
+  const auto fast_exp = [](Expr a) { return fast::exp(a); };
+  const auto fast_third = [](Expr a) { return fast::divide(a, 3); };
+  EXPECT_NEAR(bound_of(Float(32), fast_exp), 0x1p-21 + 5 * 0x1p-23, 1e-12);
+  EXPECT_NEAR(bound_of(Float(32), fast_third), 0x1p-21, 1e-12);
+  EXPECT_NEAR(bound_of(Float(64), fast_exp), bound_of(Float(64), [](Expr a) { return exp(a); }), 1e-20);
+  EXPECT_NEAR(bound_of(Float(64), fast_third), bound_of(Float(64), [](Expr a) { return a / 3; }), 1e-20);
+}
+
 TEST(ErrorBound, CoversSumsInAnyOrder) {
   // Large terms cancel: partial sums of one order are small, those of another are not.
   const int n = 4096;

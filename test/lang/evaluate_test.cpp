@@ -292,7 +292,7 @@ TEST(Evaluate, OnlyPointsThatAreNeededCanFail) {
   // x - x % 2 is at least 0, which the box of `pairs` does not show.
   ImageParam in(Int(32), 1, "in");
   Func pairs("pairs"), out("out"), chosen("chosen");
-  pairs(x) = in(x) * 3;
+  pairs(x) = in(x)*3;
   out(x) = pairs(x - x % 2);
   const Buffer input = random_buffer(Int(32), {9}, 2);
   const Buffer got = Pipeline("p", {in}, {{out, {in.width()}}}).evaluate({input}).outputs[0];
@@ -395,6 +395,59 @@ TYPED_TEST(EvaluateTypes, SumsInTheirOwnType) {
     if (std::isinf(static_cast<double>(sum))) continue;  // no first-order bound covers overflow
     ASSERT_LE(std::fabs(static_cast<double>(sum) - exact), result.bound[0].value({i}));
   }
+}
+
+TEST(EvaluateFuncs, ValuesOverTheBoxThatOutputsNeed) {
+  Dim N("N");
+  ImageParam in(Float(32), {N}, "in");
+  RDom k(0, 3, "k");
+  Func edged = boundary::repeat_edge(in, "edged"), sum("sum"), unread("unread"), out("out");
+  sum(x) += edged(x + k) * 2.0f;
+  out(x) = cast<int>(sum(x - 1));
+  const Pipeline p("p", {in}, {{out, {N}}});
+  const Buffer input = random_buffer(Float(32), {5}, 3);
+  const lang::FuncId edged_id = p.graph().find_func("edged")->id, sum_id = p.graph().find_func("sum")->id;
+  const auto found = lang::evaluate_funcs(p.graph(), {sum_id, edged_id}, {input}, {}, {});
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].values.min(0), -1);
+  EXPECT_EQ(found[0].values.extent(0), 5);
+  EXPECT_EQ(found[1].values.extent(0), 7);
+  EXPECT_FALSE(found[0].spoiled.defined());
+  for (std::int64_t i = -1; i < 4; ++i) {
+    double exact = 0;
+    for (std::int64_t j = 0; j < 3; ++j) exact += 2 * input.value({std::clamp<std::int64_t>(i + j, 0, 4)});
+    EXPECT_EQ(found[1].values.value({i}), input.value({std::max<std::int64_t>(i, 0)}));
+    // An output of integers does without float64 values; who asks for the stage gets them.
+    EXPECT_NEAR(found[0].exact.value({i}), exact, 1e-12);
+    EXPECT_NEAR(found[0].values.value({i}), exact, found[0].bound.value({i}));
+  }
+}
+
+TEST(EvaluateFuncs, WhatDependsOnReadsOutsideAnInputIsMarked) {
+  Dim N("N");
+  ImageParam in(Int(32), {N}, "in");
+  Func mid("mid"), out("out");
+  mid(x) = in(x) + 1;
+  out(x) = mid(select(x == 0, 0, N + 3 - min(x, 1) * (N + 3)));
+  const Pipeline p("p", {in}, {{out, {N}}});
+  const auto found = lang::evaluate_funcs(p.graph(), {p.graph().find_func("mid")->id},
+                                          {random_buffer(Int(32), {4}, 4)}, {}, {});
+  ASSERT_TRUE(found[0].spoiled.defined());
+  EXPECT_EQ(found[0].spoiled.value({3}), 0);
+  EXPECT_NE(found[0].spoiled.value({4}), 0);
+}
+
+TEST(EvaluateFuncs, OfAFuncThatNothingNeeds) {
+  Dim N("N");
+  ImageParam in(Float(32), {N}, "in");
+  RDom k(0, N, "k");
+  Func square("square"), sum("sum");
+  square(x) = in(x)*in(x);
+  sum() += square(k);
+  const Pipeline p("p", {in}, {{sum, {}}});
+  const auto found =
+      lang::evaluate_funcs(p.graph(), {p.graph().find_func("square")->id}, {Buffer(Float(32), {0})}, {}, {});
+  EXPECT_FALSE(found[0].values.defined());
 }
 
 }  // namespace

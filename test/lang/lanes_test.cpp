@@ -108,11 +108,12 @@ TEST(Lanes, Integers) {
 TEST(Lanes, Floats) {
   for (const Type t : kFloats) {
     for (const Op op : {Op::Eq, Op::Ne, Op::Lt, Op::Le}) expect_as_apply(op, Bool(), {t, t});
-    for (const Op op : {Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Mod, Op::Min, Op::Max, Op::Pow}) {
+    for (const Op op :
+         {Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Mod, Op::Min, Op::Max, Op::Pow, Op::FastDivide}) {
       expect_as_apply(op, t, {t, t});
     }
     for (const Op op : {Op::Neg, Op::Abs, Op::Exp, Op::Log, Op::Sqrt, Op::Rsqrt, Op::Tanh, Op::Erf, Op::Sin,
-                        Op::Cos, Op::Floor, Op::Ceil, Op::Trunc, Op::Round}) {
+                        Op::Cos, Op::Floor, Op::Ceil, Op::Trunc, Op::Round, Op::FastExp}) {
       expect_as_apply(op, t, {t});
     }
     expect_as_apply(Op::Select, t, {Bool(), t, t});

@@ -13,20 +13,6 @@
 namespace calotype::test {
 namespace {
 
-Schedule make_schedule(const ScheduleCase& c) {
-  if (c.schedule == "empty") return Schedule{};
-  return find_operator(c.op).schedule(c.schedule).make(OperatorTypes::parse(c.types));
-}
-
-cli::Call random_call(const std::string& op, const Pipeline& pipeline, const cli::Sizes& sizes,
-                      const std::map<std::string, double>& params) {
-  cli::RunOptions options;
-  options.select.sizes = sizes;
-  options.params = params;
-  options.seed = 11;
-  return cli::make_call(find_operator(op), pipeline, {}, options);
-}
-
 void run_on(const Target& target, const ScheduleCase& c, const Pipeline& pipeline, const cli::Call& call,
             const Evaluation& reference) {
   const Kernel kernel = pipeline.compile(make_schedule(c), target);
@@ -42,6 +28,22 @@ void run_on(const Target& target, const ScheduleCase& c, const Pipeline& pipelin
 }
 
 }  // namespace
+
+Schedule make_schedule(const ScheduleCase& c) {
+  if (c.schedule == "empty") return Schedule{};
+  return find_operator(c.op).schedule(c.schedule).make(OperatorTypes::parse(c.types));
+}
+
+Target test_target(const ScheduleCase& c) { return c.gpu ? Target::interpreter() : Target::host(); }
+
+cli::Call random_call(const std::string& op, const Pipeline& pipeline, const cli::Sizes& sizes,
+                      const std::map<std::string, double>& params) {
+  cli::RunOptions options;
+  options.select.sizes = sizes;
+  options.params = params;
+  options.seed = 11;
+  return cli::make_call(find_operator(op), pipeline, {}, options);
+}
 
 std::vector<ScheduleCase> schedule_cases(const std::string& name) {
   const Operator& op = find_operator(name);

@@ -11,6 +11,7 @@
 
 #include "calotype/operator.h"
 #include "cli/inputs.h"
+#include "cli/stages.h"
 
 namespace calotype::test {
 
@@ -23,6 +24,12 @@ struct ScheduleCase {
 
 /// All schedules and types of an operator, and the empty schedule on both kinds of target.
 std::vector<ScheduleCase> schedule_cases(const std::string& op);
+/// The schedule of a case, and the target its tests run on.
+Schedule make_schedule(const ScheduleCase& c);
+Target test_target(const ScheduleCase& c);
+/// A call with random inputs.
+cli::Call random_call(const std::string& op, const Pipeline& pipeline, const cli::Sizes& sizes,
+                      const std::map<std::string, double>& params = {});
 std::string case_name(const testing::TestParamInfo<ScheduleCase>& info);
 
 /// What an output must be at the coordinates, in double arithmetic.

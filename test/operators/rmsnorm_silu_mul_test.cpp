@@ -28,6 +28,8 @@ class RmsnormSiluMulSchedules : public testing::TestWithParam<ScheduleCase> {};
 
 TEST_P(RmsnormSiluMulSchedules, EqualTheReference) {
   check_schedule(GetParam(), {{"N", 2051}, {"R", 3}});
+  check_schedule(GetParam(), {{"N", 4096}, {"R", 2}});
+  check_schedule(GetParam(), {{"N", 6157}, {"R", 2}});
   check_schedule(GetParam(), {{"N", 256}, {"R", 4}});
   check_schedule(GetParam(), {{"N", 37}, {"R", 5}});
   check_schedule(GetParam(), {{"N", 1}, {"R", 1}});

@@ -26,6 +26,8 @@ class SoftmaxSchedules : public testing::TestWithParam<ScheduleCase> {};
 TEST_P(SoftmaxSchedules, EqualTheReference) {
   check_schedule(GetParam(), {{"N", 133}, {"D1", 3}, {"D2", 2}, {"D3", 2}});
   check_schedule(GetParam(), {{"N", 128}, {"D1", 4}});
+  check_schedule(GetParam(), {{"N", 4096}, {"D1", 2}});
+  check_schedule(GetParam(), {{"N", 6157}, {"D1", 2}});
   check_schedule(GetParam(), {{"N", 7}, {"D1", 5}});
   check_schedule(GetParam(), {{"N", 1}});
 }

@@ -124,6 +124,27 @@ TEST_F(DeviceCall, DenseOutputIsCopiedAtOnce) {
   EXPECT_EQ(device.finishes, 1);
 }
 
+TEST_F(DeviceCall, OutputsThatKeepWhatIsNotWrittenGoThereToo) {
+  Image a(7, 5, 9, 1), out(7, 5, 7, 50);
+  calotype_plan plan = sample_plan(&function);
+  std::vector<calotype_plan_argument> arguments_of_plan(kArguments, kArguments + 3);
+  arguments_of_plan[2].keeps = 1;
+  plan.arguments = arguments_of_plan.data();
+  calotype_device service = device.service();
+  service.launch = [](void*, calotype_context*, uint32_t, const uint32_t*, const uint32_t*, const int64_t*,
+                      void* const* buffers) {
+    static_cast<uint8_t*>(buffers[2])[3] = 7;
+    return CALOTYPE_GOOD;
+  };
+  const calotype_plan_code code{nullptr, &service};
+  const calotype_argument arguments[] = {{&a.buffer, 0}, {nullptr, bits_of(3.0f)}, {&out.buffer, 0}};
+  ASSERT_EQ(calotype_plan_run(&plan, &code, &context, arguments, 3), CALOTYPE_GOOD);
+  EXPECT_EQ(device.uploads, 2);
+  EXPECT_EQ(out.memory[2], 52);
+  EXPECT_EQ(out.memory[3], 7);
+  EXPECT_EQ(out.memory[34], 50 + 6 + 3 * 4);
+}
+
 TEST_F(DeviceCall, NegativeStrides) {
   Image a(7, 5, 9, 1), out(7, 5, 11, 0);
   a.buffer.data = a.memory.data() + 4 * 9;

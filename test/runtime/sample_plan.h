@@ -25,9 +25,9 @@ inline const calotype_op kOps[] = {
     {CALOTYPE_OP_SLOT, 7},                                                       // 14: total
     {CALOTYPE_OP_SLOT, 7},  {CALOTYPE_OP_CONST, 1000000}, {CALOTYPE_OP_LE, 0},   // 15: total <= 1000000
 };
-inline const calotype_plan_argument kArguments[] = {{"a", {CALOTYPE_UINT, 8}, 2, 0, 0},
-                                                    {"gain", {CALOTYPE_FLOAT, 32}, 0, 1, 0},
-                                                    {"out", {CALOTYPE_UINT, 8}, 2, 0, 1}};
+inline const calotype_plan_argument kArguments[] = {{"a", {CALOTYPE_UINT, 8}, 2, 0, 0, 0},
+                                                    {"gain", {CALOTYPE_FLOAT, 32}, 0, 1, 0, 0},
+                                                    {"out", {CALOTYPE_UINT, 8}, 2, 0, 1, 0}};
 inline const calotype_plan_scalar kScalars[] = {{"w", CALOTYPE_SCALAR_EXTENT, 0, 0, {}},
                                                 {"h", CALOTYPE_SCALAR_EXTENT, 0, 1, {}},
                                                 {"a.stride.1", CALOTYPE_SCALAR_STRIDE, 0, 1, {}},

@@ -89,19 +89,32 @@ TEST(Rfactor, ADividingSplitNeedsNoCondition) {
   EXPECT_FALSE(apply(p, s).graph.find_func("part")->stages[1].predicate.defined());
 }
 
+// That of the inner split says it all.
+TEST(Rfactor, ASplitOfASplitNeedsOneCondition) {
+  Schedule s;
+  s["acc"].update().split("k", "ko", "ki", 8).split("ko", "koo", "koi", 4);
+  s["acc"].update().rfactor({{"ki", "u"}, {"koi", "t"}}, "part");
+  const Expr condition = apply(matmul(), s).graph.find_func("part")->stages[1].predicate;
+  ASSERT_TRUE(condition.defined());
+  EXPECT_FALSE(ir::any_of(condition, [](const Expr& e) { return ir::is(e, ir::Op::And); }))
+      << ir::to_string(condition);
+}
+
 TEST(Rfactor, KeepsTheValueOfEveryOperation) {
   for (ir::Op op : {ir::Op::Add, ir::Op::Mul, ir::Op::Min, ir::Op::Max}) {
     const Pipeline p = total(op);
-    Schedule whole, inner, outer, both, fused, twice;
+    Schedule whole, inner, outer, both, nested, fused, twice;
     whole["total"].update().rfactor({{"r.y", "u"}}, "part");
     inner["total"].update().split("r.x", "xo", "xi", 4).rfactor({{"xi", "u"}}, "part");
     outer["total"].update().split("r.x", "xo", "xi", 4).rfactor({{"xo", "u"}}, "part");
     both["total"].update().split("r.x", "xo", "xi", 4).split("r.y", "yo", "yi", 3);
     both["total"].update().rfactor({{"xi", "u"}, {"yo", "v"}}, "part");
+    nested["total"].update().split("r.x", "xo", "xi", 3).split("xo", "xoo", "xoi", 2);
+    nested["total"].update().rfactor({{"xi", "u"}, {"xoi", "v"}}, "part");
     fused["total"].update().fuse("r.x", "r.y", "f").split("f", "fo", "fi", 5).rfactor({{"fi", "u"}}, "part");
     twice["total"].update().rfactor({{"r.y", "u"}}, "part");
     twice["part"].update().split("r.x", "xo", "xi", 4).rfactor({{"xo", "v"}}, "part2");
-    for (const Schedule* s : {&whole, &inner, &outer, &both, &fused, &twice}) {
+    for (const Schedule* s : {&whole, &inner, &outer, &both, &nested, &fused, &twice}) {
       expect_same(p, *s, "out", {"W", "H"});
       expect_round_trip(p, *s);
     }

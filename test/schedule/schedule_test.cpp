@@ -7,6 +7,7 @@
 #include "schedule/directive.h"
 #include "schedule/file.h"
 #include "schedule/reference.h"
+#include "schedule/spelling.h"
 
 namespace calotype::test {
 
@@ -56,6 +57,24 @@ TEST(ScheduleValue, CheckReportsEverythingAndThrowsNothing) {
   EXPECT_EQ(found[2].directive, "#3 compute_root()");
   EXPECT_EQ(found[3].directive, "#4 splat()");
   EXPECT_NE(found[3].legal.find("did you mean 'split'"), std::string::npos) << found[3].legal;
+}
+
+TEST(ScheduleValue, DirectivesOfAFunc) {
+  Schedule s;
+  s["C"].parallel("m");
+  s["acc"].compute_at("C", "n");
+  s["acc"].update().split("k", "ko", "ki", 4);
+  s["acc"].update().rfactor({{"ki", "lane"}}, "lanes");
+  s["lanes"].vectorize("lane");
+  s[s.in("A", {"lanes"})].compute_root();
+  EXPECT_EQ(schedule::cpp_of_func(s, "acc"),
+            (std::vector<std::string>{"s[\"acc\"].compute_at(\"C\", \"n\");",
+                                      "s[\"acc\"].update(0).split(\"k\", \"ko\", \"ki\", 4);",
+                                      "s[\"acc\"].update(0).rfactor({{\"ki\", \"lane\"}}, \"lanes\");"}));
+  EXPECT_EQ(schedule::cpp_of_func(s, "lanes").size(), 2u);  // the one that makes it, and its own
+  EXPECT_EQ(schedule::cpp_of_func(s, "A.in(lanes)"),
+            (std::vector<std::string>{"s.in(\"A\", {\"lanes\"});", "s[\"A.in(lanes)\"].compute_root();"}));
+  EXPECT_TRUE(schedule::cpp_of_func(s, "B").empty());
 }
 
 TEST(ScheduleValue, ArgumentsOfTheWrongFormAreRefused) {

@@ -108,6 +108,21 @@ TEST(Faults, WritesOfSeveralThreads) {
   }
 }
 
+TEST(Faults, BuffersThatSeveralBlocksMayWriteTheSameValueTo) {
+  const auto report = [](const Expr& (*value)(const Expr& block, const Expr& same)) {
+    KernelMaker k("twice");
+    k.function.buffers.push_back(ir::make_buffer(
+        {.name = "out", .type = Int(32), .space = ir::MemorySpace::Argument, .idempotent = true}));
+    const Expr block = cast(Int(32), k.block()), same = cast(Int(32), k.thread());
+    k.function.body = ir::store(k.function.buffers[0], value(block, same), {k.thread()});
+    std::vector<std::int32_t> out(32);
+    return k.run({{3, 1, 1}, {32, 1, 1}, {}, {memory_of(out)}});
+  };
+  EXPECT_TRUE(report([](const Expr&, const Expr& same) -> const Expr& { return same; }).clean());
+  expect_only(report([](const Expr& block, const Expr&) -> const Expr& { return block; }), "data race",
+              "out");
+}
+
 TEST(Faults, BlocksOfALaunchAreNotOrdered) {
   KernelMaker k("blocks");
   const auto out = k.argument("out", Int(32));

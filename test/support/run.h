@@ -6,6 +6,7 @@
 #include <random>
 
 #include "calotype/calotype.h"
+#include "driver/stage_values.h"
 #include "lang/equality.h"
 
 namespace calotype::testing {
@@ -57,6 +58,28 @@ inline void expect_matches(const Pipeline& pipeline, const Schedule& schedule, c
                            << result.str() << "\n"
                            << kernel.show("lowered");
   }
+}
+
+/// How every realised stage compares with the reference under a schedule.
+inline std::vector<driver::StageComparison> compared_stages(
+    const Pipeline& pipeline, const Schedule& schedule, const Target& target,
+    const std::vector<Buffer>& inputs, const std::map<std::string, std::int64_t>& sizes = {}) {
+  const schedule::Scheduled scheduled = schedule::apply_or_throw(pipeline.graph(), schedule, target);
+  const std::vector<lang::FuncId> stages = driver::realised_stages(scheduled);
+  const driver::StageArguments arguments{inputs, {}, sizes};
+  return driver::compare_stages(driver::run_stages(pipeline.graph(), scheduled, stages, arguments),
+                                driver::reference_stages(pipeline.graph(), scheduled, stages, arguments));
+}
+
+/// Compile with every stage stored, run on random inputs, compare each stage with the reference.
+inline void expect_stages_match(const Pipeline& pipeline, const Schedule& schedule, const Target& target,
+                                const std::vector<Buffer>& inputs,
+                                const std::map<std::string, std::int64_t>& sizes = {}) {
+  for (const driver::StageComparison& stage : compared_stages(pipeline, schedule, target, inputs, sizes))
+    EXPECT_TRUE(stage.passed()) << "'" << stage.name << "' of " << pipeline.name() << " for " << target.str()
+                                << " under\n"
+                                << schedule.str() << "\n"
+                                << stage.str() << "; box of " << stage.box;
 }
 
 }  // namespace calotype::testing

@@ -40,18 +40,35 @@ Schedule host(const OperatorTypes&) {
   return s;
 }
 
-// A row a block: each thread adds squares of its own, 32 threads add those up, and one adds the 32.
-Schedule gpu(const OperatorTypes&) {
+// A row a block, in accesses of 16 bytes. Each thread adds squares of its own, GROUPS threads add what the
+// threads have, and every thread adds what these found.
+Schedule gpu(const OperatorTypes& types) {
   Schedule s;
-  const Knob threads = s.knob("THREADS", 256);
+  const Knob threads = s.knob("THREADS", 256), vector = s.knob("VECTOR", 16 / types.all().bytes()),
+             unroll = s.knob("UNROLL", 2), groups = s.knob("GROUPS", 16);
   s["value"].compute_inline();
-  s["out"].compute_root().gpu_blocks("r").vectorize("c", 8).gpu_threads("c.o", threads);
-  s["squares"].compute_at("out", "r").store_in(Memory::Shared);
-  s["squares"].update().split("k", "ko", "ki", threads);
-  Stage partial = s["squares"].update().rfactor({{"ki", "t"}}, "partial");
-  s[partial].compute_at("out", "r").store_in(Memory::Shared).gpu_threads("t");
-  s[partial].update().reorder("ko", "t").gpu_threads("t");
-  s["scale"].compute_at("out", "r").store_in(Memory::Shared);
+  s["out"]
+      .compute_root()
+      .gpu_blocks("r")
+      .vectorize("c", vector)
+      .gpu_threads("c.o", threads)
+      .unroll("c.o.o", unroll);
+  s["squares"].compute_at("out", "r").store_in(Memory::Register);
+  s["scale"].compute_at("out", "r").store_in(Memory::Register);
+  s["squares"].update().split("k", "kc", "kv", vector).split("kc", "ko", "kt", threads);
+  Stage lanes = s["squares"].update().rfactor({{"kv", "v"}, {"kt", "t"}}, "lanes");
+  s[lanes].compute_at("out", "r").store_in(Memory::Register).vectorize("v").gpu_threads("t");
+  s[lanes].update().reorder("v", "ko", "t").vectorize("v").gpu_threads("t").unroll("ko", unroll);
+  Stage own = s["squares"].update().rfactor({{"kt", "t"}}, "own");
+  s[own].compute_at("out", "r").store_in(Memory::Register).gpu_threads("t");
+  s[own].update().reorder("kv", "t").gpu_threads("t").unroll("kv");
+  s["squares"].update().split("kt", "i", "g", groups);
+  Stage sums = s["squares"].update().rfactor({{"g", "g"}}, "sums");
+  s[sums].compute_at("out", "r").store_in(Memory::Register).gpu_threads("g");
+  s[sums].update().reorder("i", "g").gpu_threads("g").unroll("i");
+  s["squares"].update().unroll("g");
+  s[s.in("own", {"sums"})].compute_at("out", "r").store_in(Memory::Shared).gpu_threads("t");
+  s[s.in("sums", {"squares"})].compute_at("out", "r").store_in(Memory::Shared).gpu_threads("g");
   return s;
 }
 
@@ -59,6 +76,6 @@ CALOTYPE_SCHEDULES(rmsnorm_silu_mul)
     .schedule("naive", Target::Kind::Host, "sums of squares of all rows first, serial", naive)
     .schedule("rows", Target::Kind::Host, "a row at a time, in parallel", rows)
     .schedule("host", Target::Kind::Host, "the rows vectorised, a sum of squares for each lane", host)
-    .schedule("gpu", Target::Kind::Cuda, "a row a block, a sum of squares for each thread", gpu);
+    .schedule("gpu", Target::Kind::Cuda, "a row a block, squares added by its threads in vectors", gpu);
 
 }  // namespace

@@ -43,11 +43,33 @@ Schedule host(const OperatorTypes&) {
   return s;
 }
 
-// A row a block: each thread keeps a maximum and a sum of its own in shared memory, which one thread
-// combines.
-Schedule gpu(const OperatorTypes&) {
+/// The update of `of`, a reduction over k, by the threads of a block: each combines terms of its own, in
+/// vectors; GROUPS threads combine what the threads have, and every thread combines what these found.
+void reduce_by_threads(Schedule& s, const std::string& of, const Knob& threads, const Knob& vector,
+                       const Knob& unroll, const Knob& groups) {
+  s[of].compute_at("out", "row").store_in(Memory::Register);
+  s[of].update().split("k", "kc", "kv", vector).split("kc", "ko", "kt", threads);
+  Stage lanes = s[of].update().rfactor({{"kv", "v"}, {"kt", "t"}}, of + "_lanes");
+  s[lanes].compute_at("out", "row").store_in(Memory::Register).vectorize("v").gpu_threads("t");
+  s[lanes].update().reorder("v", "ko", "t").vectorize("v").gpu_threads("t").unroll("ko", unroll);
+  Stage own = s[of].update().rfactor({{"kt", "t"}}, of + "_own");
+  s[own].compute_at("out", "row").store_in(Memory::Register).gpu_threads("t");
+  s[own].update().reorder("kv", "t").gpu_threads("t").unroll("kv");
+  s[of].update().split("kt", "tr", "g", groups);
+  Stage group = s[of].update().rfactor({{"g", "g"}}, of + "_group");
+  s[group].compute_at("out", "row").store_in(Memory::Register).gpu_threads("g");
+  s[group].update().reorder("tr", "g").gpu_threads("g").unroll("tr");
+  s[of].update().unroll("g");
+  s[s.in(of + "_own", {of + "_group"})].compute_at("out", "row").store_in(Memory::Shared).gpu_threads("t");
+  s[s.in(of + "_group", {of})].compute_at("out", "row").store_in(Memory::Shared).gpu_threads("g");
+}
+
+// A row a block, in accesses of 16 bytes. Only the first reading of the row comes from memory, and
+// exponentials are computed twice rather than stored.
+Schedule gpu(const OperatorTypes& types) {
   Schedule s;
-  const Knob threads = s.knob("THREADS", 128);
+  const Knob threads = s.knob("THREADS", 256), vector = s.knob("VECTOR", 16 / types.all().bytes()),
+             unroll = s.knob("UNROLL", 2), groups = s.knob("GROUPS", 16);
   s["value"].compute_inline();
   s["e"].compute_inline();
   s["out"]
@@ -55,17 +77,11 @@ Schedule gpu(const OperatorTypes&) {
       .fuse("i", "j", "ij")
       .fuse("ij", "l", "row")
       .gpu_blocks("row")
-      .gpu_threads("n", threads);
-  s["peak"].compute_at("out", "row").store_in(Memory::Shared);
-  s["peak"].update().split("k", "ko", "ki", threads);
-  Stage peaks = s["peak"].update().rfactor({{"ki", "lane"}}, "peaks");
-  s[peaks].compute_at("out", "row").store_in(Memory::Shared).gpu_threads("lane");
-  s[peaks].update().reorder("ko", "lane").gpu_threads("lane");
-  s["total"].compute_at("out", "row").store_in(Memory::Shared);
-  s["total"].update().split("k", "ko", "ki", threads);
-  Stage totals = s["total"].update().rfactor({{"ki", "lane"}}, "totals");
-  s[totals].compute_at("out", "row").store_in(Memory::Shared).gpu_threads("lane");
-  s[totals].update().reorder("ko", "lane").gpu_threads("lane");
+      .vectorize("n", vector)
+      .gpu_threads("n.o", threads)
+      .unroll("n.o.o", unroll);
+  reduce_by_threads(s, "peak", threads, vector, unroll, groups);
+  reduce_by_threads(s, "total", threads, vector, unroll, groups);
   return s;
 }
 
@@ -73,6 +89,6 @@ CALOTYPE_SCHEDULES(softmax)
     .schedule("naive", Target::Kind::Host, "every stage at root, serial", naive)
     .schedule("rows", Target::Kind::Host, "a row at a time, in parallel", rows)
     .schedule("host", Target::Kind::Host, "the rows vectorised, a maximum and a sum for each lane", host)
-    .schedule("gpu", Target::Kind::Cuda, "a row a block, a maximum and a sum for each thread", gpu);
+    .schedule("gpu", Target::Kind::Cuda, "a row a block, maxima and sums by its threads in vectors", gpu);
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "calotype/error.h"
+#include "codegen/cuda/once.h"
 #include "runtime/overlap.h"
 
 namespace calotype::cuda {
@@ -53,17 +54,39 @@ class StreamLease {
 
 }  // namespace
 
+/// Machine code on the device.
+class DeviceProgram::Module {
+ public:
+  /// `image` is a cubin, or PTX ending in a zero.
+  Module(const Device& device, const char* image) : device_(device) {
+    calotype_context context{};
+    if (calotype_cuda_module_load(&context, &device.raw(), image, &handle_) != CALOTYPE_GOOD)
+      throw_error(context.error);
+  }
+  ~Module() { calotype_cuda_module_unload(&device_.raw(), handle_); }
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  calotype_cu_handle find(const std::string& kernel, std::uint32_t shared_bytes) const {
+    calotype_context context{};
+    calotype_cu_handle function = nullptr;
+    if (calotype_cuda_kernel_find(&context, &device_.raw(), handle_, kernel.c_str(), shared_bytes,
+                                  &function) != CALOTYPE_GOOD)
+      throw_error(context.error);
+    return function;
+  }
+
+ private:
+  const Device& device_;
+  calotype_cu_handle handle_ = nullptr;
+};
+
 struct DeviceProgram::Code {
   std::string source;
   Compiled compiled;
-  std::once_flag made, loaded;
-  const Device* device = nullptr;  // once loaded
-  calotype_cu_handle module = nullptr;
+  Once made, loaded;
+  std::unique_ptr<Module> module;  // once loaded
   std::vector<calotype_cuda_kernel> kernels;
-
-  ~Code() {
-    if (device) calotype_cuda_module_unload(&device->raw(), module);
-  }
 };
 
 ir::Facts aligned_stride_facts(const lower::Program& program) {
@@ -101,11 +124,11 @@ const std::string& DeviceProgram::source() const { return aligned_->source; }
 const Compiled& DeviceProgram::compiled() const { return aligned_->compiled; }
 
 void DeviceProgram::make(Code& code) const {
-  std::call_once(code.made, [&] { code.compiled = compile(code.source, arch_, options_); });
+  code.made([&] { code.compiled = compile(code.source, arch_, options_); });
 }
 
 void DeviceProgram::load(Code& code, const Device& device) const {
-  std::call_once(code.loaded, [&] {
+  code.loaded([&] {
     const bool native = device.runs_code_of(arch_);
     if (!native && !device.runs_ptx_of(arch_))
       throw Error({.kind = ErrorKind::Target,
@@ -113,13 +136,8 @@ void DeviceProgram::load(Code& code, const Device& device) const {
                                           device.arch()),
                    .value = arch_,
                    .legal = "cuda, or cuda-" + device.arch()});
-    const char* image = native ? code.compiled.cubin.data() : code.compiled.ptx.c_str();
-    calotype_context context{};
-    calotype_cu_handle module = nullptr;
-    if (calotype_cuda_module_load(&context, &device.raw(), image, &module) != CALOTYPE_GOOD)
-      throw_error(context.error);
-    code.module = module;
-    code.device = &device;
+    auto module =
+        std::make_unique<Module>(device, native ? code.compiled.cubin.data() : code.compiled.ptx.c_str());
     const std::vector<std::string> names = kernel_names(functions_);
     code.kernels.resize(functions_.size());
     for (std::size_t i = 0; i < functions_.size(); ++i) {
@@ -129,10 +147,9 @@ void DeviceProgram::load(Code& code, const Device& device) const {
       kernel.buffer_count = static_cast<std::uint32_t>(f.buffers.size());
       kernel.scalar_count = static_cast<std::uint32_t>(f.scalars.size());
       kernel.shared_bytes = static_cast<std::uint32_t>(dynamic_shared_bytes(f));
-      if (calotype_cuda_kernel_find(&context, &device.raw(), module, names[i].c_str(), kernel.shared_bytes,
-                                    &kernel.function) != CALOTYPE_GOOD)
-        throw_error(context.error);
+      kernel.function = module->find(names[i], kernel.shared_bytes);
     }
+    code.module = std::move(module);
   });
 }
 

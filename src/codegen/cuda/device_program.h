@@ -39,6 +39,7 @@ class DeviceProgram {
   std::vector<std::pair<std::string, double>> seconds() const { return seconds_; }
 
  private:
+  class Module;
   struct Code;
   const Code& code_for(const std::vector<calotype_argument>& arguments) const;
   void make(Code& code) const;

@@ -151,6 +151,15 @@ Text ExprPrinter::shift(const Expr& e) {
 // ---- Math
 // -----------------------------------------------------------------------------------------------------
 
+/// The machine has instructions for f32; other types have the exact operations.
+Text ExprPrinter::fast_math(const Expr& e) {
+  const bool divide = e->op == Op::FastDivide;
+  if (e->type != Float(32)) return node(ir::make(divide ? Op::Div : Op::Exp, e->type, e->args));
+  std::vector<std::string> values;
+  for (const Expr& a : e->args) values.push_back(operand(a, Precedence::Conditional));
+  return helper(divide ? "fast_divide" : "fast_exp", values);
+}
+
 Text ExprPrinter::math(const Expr& e) {
   const char* name = nullptr;
   switch (e->op) {
@@ -181,6 +190,9 @@ Text ExprPrinter::math(const Expr& e) {
     case Op::Pow:
       name = "pow";
       break;
+    case Op::FastExp:
+    case Op::FastDivide:
+      return fast_math(e);
     case Op::Floor:
       name = "floor";
       break;

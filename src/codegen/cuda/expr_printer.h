@@ -88,6 +88,7 @@ class ExprPrinter {
   Text to_half(Type to, const Expr& from);
   Text bitcast(const Expr& e);
   Text math(const Expr& e);
+  Text fast_math(const Expr& e);
   Text load(const Expr& e);
   std::string operand(const Expr& e, Precedence at_least);
   std::string as_float(const Expr& e, Precedence at_least = Precedence::Conditional);

@@ -184,6 +184,20 @@ const std::vector<Helper>& helpers() {
        "  float q = float_of(bf16_of(float_of(a) / float_of(b)));\n"
        "  return bf16_of(float_of(a) - float_of(bf16_of(float_of(b) * floorf(q))));\n"
        "}\n"},
+      {"fast_exp",
+       {},
+       "@ float fast_exp(float x) {\n"
+       "  float r;\n"
+       "  asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(r) : \"f\"(x * 1.44269504f));\n"
+       "  return r;\n"
+       "}\n"},
+      {"fast_divide",
+       {},
+       "@ float fast_divide(float a, float b) {\n"
+       "  float r;\n"
+       "  asm(\"rcp.approx.ftz.f32 %0, %1;\" : \"=f\"(r) : \"f\"(b));\n"
+       "  return a * r;\n"
+       "}\n"},
       {"f16_from_bits",
        {"f16"},
        "@ f16 f16_from_bits(unsigned short bits) {\n  f16 r = {bits};\n  return r;\n}\n"},

@@ -131,6 +131,7 @@ Value* transcendental(Builder& b, ir::Op op, llvm::ArrayRef<Value*> v) {
   math_f32::F32 m{b};
   switch (op) {
     case ir::Op::Exp:
+    case ir::Op::FastExp:
       return single ? math_f32::exp(m, v[0]) : call_libm(b, "exp", v);
     case ir::Op::Log:
       return single ? math_f32::log(m, v[0]) : call_libm(b, "log", v);
@@ -159,6 +160,8 @@ Value* emit_math(Builder& b, ir::Op op, llvm::ArrayRef<Value*> operands) {
     case ir::Op::Rsqrt:
       return b.CreateFDiv(llvm::ConstantFP::get(x->getType(), 1),
                           b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
+    case ir::Op::FastDivide:
+      return b.CreateFDiv(x, operands[1]);
     case ir::Op::Floor:
       return b.CreateUnaryIntrinsic(llvm::Intrinsic::floor, x);
     case ir::Op::Ceil:

@@ -73,12 +73,16 @@ class Unrolling {
     return {};
   }
 
-  /// What holds of the points that exist: false in the part of a last tile that is past the end.
+  /// What holds of the points that exist: false in the part of a last tile that is past the end. Where that is
+  /// tested of a loop, it follows for the outer loop of its split.
   Expr condition() const {
     Expr all;
+    std::vector<LoopId> implied;
     for (const Transform& t : s_.transforms) {
       const Range* old = t.kind == Transform::Kind::Split ? find(t.old) : nullptr;
       if (!old || ir::prove_equal(old->extent % ir::index(t.factor), ir::index(0))) continue;
+      implied.push_back(t.outer);
+      if (std::find(implied.begin(), implied.end(), t.old) != implied.end()) continue;
       const Expr c = value(t.old) < old->min + old->extent;
       all = all.defined() ? all && c : c;
     }

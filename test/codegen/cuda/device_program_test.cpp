@@ -105,7 +105,7 @@ TEST_F(OnDevice, EveryOperationOnEveryType) {
       for (std::size_t i = 0; i < n && wrong < 3; ++i) {
         const ir::Value got = read_element(mine[j].result, memory[3 + j].data(), i),
                         want = expected(mine[j], operands[i]);
-        if (agrees(mine[j], got, want)) continue;
+        if (agrees(mine[j], got, want, operands[i])) continue;
         ++wrong;
         ADD_FAILURE() << mine[j].name << "(" << ir::to_string(ir::make_value(operands[i][0])) << ", "
                       << ir::to_string(ir::make_value(operands[i][1])) << ", "

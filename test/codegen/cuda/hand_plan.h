@@ -28,7 +28,7 @@ class HandPlan {
                                                                                 : CALOTYPE_BFLOAT);
       buffer_refs_.push_back(static_cast<std::int32_t>(arguments_.size()));
       arguments_.push_back(
-          {b->name.c_str(), {code, b->type.bits}, rank, 0, static_cast<std::uint8_t>(!b->read_only)});
+          {b->name.c_str(), {code, b->type.bits}, rank, 0, static_cast<std::uint8_t>(!b->read_only), 0});
     }
     for (const ScalarFrom& s : scalars) {
       slot_refs_.push_back(static_cast<std::uint32_t>(scalars_.size()));

@@ -198,9 +198,9 @@ std::vector<Operation> all_operations() {
     }
     for (const Op op : {Op::Add, Op::Sub, Op::Mul, Op::Div}) put(op, t, 2, true);
     for (const Op op : {Op::Exp, Op::Log, Op::Sqrt, Op::Rsqrt, Op::Tanh, Op::Erf, Op::Sin, Op::Cos, Op::Floor,
-                        Op::Ceil, Op::Trunc, Op::Round})
+                        Op::Ceil, Op::Trunc, Op::Round, Op::FastExp})
       put(op, t, 1);
-    put(Op::Pow, t, 2);
+    for (const Op op : {Op::Pow, Op::FastDivide}) put(op, t, 2);
   }
   return all;
 }

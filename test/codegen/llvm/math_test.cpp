@@ -110,6 +110,7 @@ double rsqrt(double x) { return 1 / std::sqrt(x); }
 
 INSTANTIATE_TEST_SUITE_P(All, MathF32,
                          testing::Values(MathCase{"exp", Op::Exp, std::exp, -105, 90},
+                                         MathCase{"fast_exp", Op::FastExp, std::exp, -105, 90},
                                          MathCase{"log", Op::Log, std::log, 0.2, 4},
                                          MathCase{"tanh", Op::Tanh, std::tanh, -10, 10},
                                          MathCase{"erf", Op::Erf, std::erf, -4.2, 4.2},

@@ -1,0 +1,73 @@
+// Promises: a size of an output that the schedule bounds is that constant everywhere, and the plan checks it.
+//
+// Requires: a placed tree. Leaves: the graph with constants for promised sizes; LoopTree::promises and promised_sizes,
+// which keep the names for the check. Called by bounds inference before it looks at any size.
+
+#include <fmt/format.h>
+
+#include "lower/passes.h"
+
+namespace calotype::lower {
+namespace {
+
+class Promises {
+ public:
+  explicit Promises(LoopTree& tree) : tree_(tree) {}
+
+  void run() {
+    for (const lang::OutputDef& output : graph().outputs)
+      for (const schedule::BoundPromise& p : tree_.scheduled.of(output.func).bounds) {
+        const Expr extent = output.extents[p.dim], min = output.mins[p.dim];
+        const Expr kept = ir::simplify(extent == ir::index(p.extent) && min == ir::index(p.min));
+        if (!ir::is_one(kept))
+          tree_.promises.push_back(
+              {kept, fmt::format("the schedule's {} fits only an extent of {} from {}, not {{}} from {{}}", p.origin, p.extent, p.min),
+               tree_.func(output.func).name, {extent, min},
+               fmt::format("an extent of {} from {}, or a schedule without that bound", p.extent, p.min)});
+        replace(extent, p.extent, {{}, output.func, p.dim, false});
+        replace(min, p.min, {{}, output.func, p.dim, true});
+      }
+    if (!constants_.empty()) substitute_sizes();
+  }
+
+ private:
+  lang::Graph& graph() { return tree_.scheduled.graph; }
+
+  void replace(const Expr& size, std::int64_t value, LoopTree::PromisedSize promised) {
+    if (!ir::is(size, ir::Op::Variable)) return;
+    promised.symbol = ir::symbol_of(size);
+    constants_.emplace_back(promised.symbol, ir::index(value));
+    tree_.promised_sizes.push_back(std::move(promised));
+  }
+
+  void substitute_sizes() {
+    auto apply = [&](Expr& e) {
+      if (e.defined()) e = ir::simplify(ir::substitute(e, constants_));
+    };
+    for (lang::InputDef& input : graph().inputs)
+      for (Expr& e : input.extents) apply(e);
+    for (lang::OutputDef& output : graph().outputs) {
+      for (Expr& e : output.extents) apply(e);
+      for (Expr& e : output.mins) apply(e);
+    }
+    for (lang::FuncDef& func : graph().funcs)
+      for (lang::StageDef& stage : func.stages) {
+        for (Expr& e : stage.lhs) e = ir::substitute(e, constants_);
+        stage.value = ir::substitute(stage.value, constants_);
+        if (stage.predicate.defined()) stage.predicate = ir::substitute(stage.predicate, constants_);
+        for (lang::ReductionDim& r : stage.reduction) {
+          apply(r.min);
+          apply(r.extent);
+        }
+      }
+  }
+
+  LoopTree& tree_;
+  ir::Substitution constants_;
+};
+
+}  // namespace
+
+void apply_promises(LoopTree& tree) { Promises(tree).run(); }
+
+}  // namespace calotype::lower

@@ -1,0 +1,108 @@
+// Stored stages: the values of a Func, written to a buffer of the caller's as well, so that they can be
+// looked at and compared with the reference. Does nothing in an ordinary compile.
+//
+// Every Func of Options::stored_stages gives the program one more output argument, over a box that the caller
+// chooses. Elements outside the box are dropped; elements that the schedule never computes stay as they were.
+// What a Func of one definition computes is copied element by element as it is stored, since its storage may
+// be a ring. A Func with updates gets one more definition instead, f(x, y) = f(x, y) with the loops of its
+// first one: the copy. It runs when the updates are done, so no partial result is seen, on the points that
+// consumers need, where all updates are; and with the first definition's loops each thread of a block reads
+// what it may. The emit pass makes the stores.
+//
+// `add_copies` stands before placement, which makes loops of the copies as of any definition;
+// `declare_stored` after bounds, which numbers the other arguments.
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "lower/passes.h"
+
+namespace calotype::lower {
+namespace {
+
+using schedule::Transform;
+
+/// The loops of a stage once more, under ids of their own.
+class LoopCopier {
+ public:
+  LoopCopier(Scheduled& scheduled, const schedule::StageSchedule& from)
+      : scheduled_(scheduled), from_(from) {}
+
+  schedule::StageSchedule run() {
+    schedule::StageSchedule to = from_;
+    for (LoopId& id : to.dims) id = twin(id);
+    for (LoopId& id : to.loops) id = twin(id);
+    for (Transform& t : to.transforms) {
+      for (LoopId* id : {&t.old, &t.outer, &t.inner, &t.fused}) *id = twin(*id);
+      // Tails that compute more would ask for a larger region, which the copy must not change.
+      if (t.kind == Transform::Kind::Split) t.tail = Tail::Predicate;
+    }
+    return to;
+  }
+
+ private:
+  LoopId twin(LoopId id) {
+    if (!id.valid()) return id;
+    LoopId& made = twins_[id];
+    if (!made.valid()) {
+      made = LoopId{static_cast<int>(scheduled_.loops.size())};
+      schedule::Loop loop = scheduled_.loop(id);
+      loop.id = made;
+      scheduled_.loops.push_back(std::move(loop));
+    }
+    return made;
+  }
+
+  Scheduled& scheduled_;
+  const schedule::StageSchedule& from_;
+  std::map<LoopId, LoopId> twins_;
+};
+
+void add_copy(Scheduled& scheduled, FuncId id) {
+  lang::FuncDef& func = scheduled.graph.funcs[id.value];
+  lang::StageDef copy;
+  for (const ir::SymbolPtr& arg : func.args) copy.lhs.push_back(ir::make_var(arg));
+  copy.value = ir::make(ir::Op::Call, func.type, copy.lhs, func.callee);
+  func.stages.push_back(std::move(copy));
+  std::vector<schedule::StageSchedule>& stages = scheduled.funcs[id.value].stages;
+  stages.push_back(LoopCopier(scheduled, stages.front()).run());
+}
+
+}  // namespace
+
+void add_copies(Scheduled& scheduled, const Options& options) {
+  for (FuncId id : options.stored_stages)
+    if (scheduled.graph.func(id).stages.size() > 1) add_copy(scheduled, id);
+}
+
+void declare_stored(LoopTree& tree, const Options& options) {
+  const lang::Graph& graph = tree.scheduled.graph;
+  std::size_t buffers = tree.inputs.size() + tree.outputs.size();
+  int position = static_cast<int>(graph.arguments.size() + graph.outputs.size());
+  for (FuncId id : options.stored_stages) {
+    const lang::FuncDef& func = tree.func(id);
+    ir::Buffer b{.name = func.name + ".stored",
+                 .type = func.type,
+                 .space = ir::MemorySpace::Argument,
+                 .argument = position++,
+                 .idempotent = true};
+    const std::int64_t unit = options.unit_strides.empty() ? 1 : options.unit_strides[buffers];
+    ++buffers;
+    for (int d = 0; d < func.rank(); ++d) {
+      auto symbol = [&](ir::SymbolKind kind, const char* what) {
+        return ir::make_symbol(kind, fmt::format("{}.{}.{}", b.name, what, d));
+      };
+      const ir::SymbolPtr extent = symbol(ir::SymbolKind::Dim, "extent");
+      tree.facts.set_range(extent, ir::index(1), {});  // with an empty output a call does nothing
+      b.mins.push_back(ir::make_var(symbol(ir::SymbolKind::MinCoord, "min")));
+      b.extents.push_back(ir::make_var(extent));
+      b.strides.push_back(d == 0 && unit != 0 ? ir::index(unit)
+                                              : ir::make_var(symbol(ir::SymbolKind::Stride, "stride")));
+    }
+    tree.stored.push_back(ir::make_buffer(std::move(b)));
+    tree.stored_of[id] = tree.stored.back();
+  }
+}
+
+}  // namespace calotype::lower

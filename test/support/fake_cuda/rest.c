@@ -1,0 +1,9 @@
+/* The functions of the driver that device.c does not define: they fail. */
+
+#include "runtime/cuda_driver.h"
+
+enum { UNKNOWN_ERROR = 999 };
+
+#define FAIL(name, symbol, parameters)                                              \
+  __attribute__((weak)) calotype_cu_result symbol parameters { return UNKNOWN_ERROR; }
+CALOTYPE_CUDA_FUNCTIONS(FAIL)
