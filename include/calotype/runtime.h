@@ -54,6 +54,7 @@ typedef struct calotype_error {
   char func[64];     /* the input, output or Func concerned, or empty */
   char message[512]; /* one sentence */
   char value[128];   /* the offending value, or empty */
+  char legal[256];   /* what would be legal, or empty */
 } calotype_error;
 
 /* Iterations [begin, end) of a parallel loop; not 0 stops it. */

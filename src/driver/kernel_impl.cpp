@@ -39,7 +39,8 @@ ErrorKind error_kind(calotype_error_kind kind) {
   throw Error({.kind = error_kind(error.kind),
                .message = fmt::format("{}: {}", pipeline, error.message),
                .func = error.func,
-               .value = error.value});
+               .value = error.value,
+               .legal = error.legal});
 }
 
 }  // namespace
@@ -96,10 +97,11 @@ LayoutClass KernelImpl::class_of(const std::vector<calotype_argument>& arguments
   for (const calotype_argument& a : arguments) {
     if (!a.buffer) continue;
     const calotype_buffer& b = *a.buffer;
-    std::int64_t unit = 1, span = b.type.bits / 8;
+    std::int64_t unit = 1;
+    double span = b.type.bits / 8;  // of extents that no check has seen yet
     if (b.rank > 0 && b.dims[0].extent > 1)
       unit = b.dims[0].stride >= 1 && b.dims[0].stride <= kLargestUnitStride ? b.dims[0].stride : 0;
-    for (int d = 0; d < b.rank; ++d) span += std::abs(b.dims[d].stride) * (b.dims[d].extent - 1) * (b.type.bits / 8);
+    for (int d = 0; d < b.rank; ++d) span += std::abs(static_cast<double>(b.dims[d].stride)) * (static_cast<double>(b.dims[d].extent) - 1) * (b.type.bits / 8);
     if (span >= kNarrowBytes) layout.index_bits = 64;
     layout.unit_strides.push_back(unit);
   }
@@ -142,7 +144,11 @@ std::vector<calotype_argument> KernelImpl::convert(const std::vector<Arg>& args)
       throw Error({.kind = ErrorKind::Argument,
                    .message = fmt::format("argument {} ('{}') must be a {}", i, expected[i].name,
                                           expected[i].is_param ? "number" : "buffer"),
-                   .func = expected[i].name});
+                   .func = expected[i].name,
+                   .value = buffer ? "a buffer" : fmt::format("{}", std::get<double>(args[i].value())),
+                   .legal = expected[i].is_param ? fmt::format("a number of type {}", expected[i].type.str())
+                                                 : fmt::format("a buffer of {} and rank {}", expected[i].type.str(),
+                                                               expected[i].rank)});
     if (buffer)
       result.push_back({&buffer->raw(), 0});
     else

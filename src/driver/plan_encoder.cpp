@@ -49,7 +49,7 @@ class PlanData final : public EncodedPlan {
     }
     for (const lower::Function& f : program.functions) add_function(program, f);
     for (const lower::PlanStep& s : program.steps) steps_.push_back(static_cast<std::uint32_t>(s.function));
-    point_at_arrays();
+    point_at_arrays(program);
   }
 
   const calotype_plan& plan() const override { return plan_; }
@@ -69,7 +69,7 @@ class PlanData final : public EncodedPlan {
     const auto first = static_cast<std::uint32_t>(values_.size());
     for (const Expr& value : c.values) values_.push_back({encoder_.encode(value), format_of(value->type)});
     checks_.push_back({encoder_.encode(c.condition), text(c.message), text(c.func), first,
-                       static_cast<std::uint32_t>(c.values.size())});
+                       static_cast<std::uint32_t>(c.values.size()), text(c.legal)});
   }
 
   void add_function(const lower::Program& program, const lower::Function& f) {
@@ -101,7 +101,7 @@ class PlanData final : public EncodedPlan {
                  .value = b->name});
   }
 
-  void point_at_arrays() {
+  void point_at_arrays(const lower::Program& program) {
     ops_ = encoder_.ops();
     plan_.ops = ops_.data();
     plan_.arguments = arguments_.data();
@@ -115,6 +115,7 @@ class PlanData final : public EncodedPlan {
     plan_.steps = steps_.data();
     plan_.argument_count = static_cast<std::uint32_t>(arguments_.size());
     plan_.scalar_count = static_cast<std::uint32_t>(scalars_.size());
+    plan_.shape_check_count = static_cast<std::uint32_t>(program.shape_checks);
     plan_.check_count = static_cast<std::uint32_t>(checks_.size());
     plan_.workspace_count = static_cast<std::uint32_t>(workspace_.size());
     plan_.function_count = static_cast<std::uint32_t>(functions_.size());

@@ -22,7 +22,8 @@ class Promises {
         if (!ir::is_one(kept))
           tree_.promises.push_back(
               {kept, fmt::format("the schedule's {} fits only an extent of {} from {}, not {{}} from {{}}", p.origin, p.extent, p.min),
-               tree_.func(output.func).name, {extent, min}});
+               tree_.func(output.func).name, {extent, min},
+               fmt::format("an extent of {} from {}, or a schedule without that bound", p.extent, p.min)});
         replace(extent, p.extent, {{}, output.func, p.dim, false});
         replace(min, p.min, {{}, output.func, p.dim, true});
       }

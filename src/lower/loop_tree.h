@@ -122,6 +122,7 @@ struct LoopTree {
     Expr condition;
     std::string message, subject;
     std::vector<Expr> values;
+    std::string legal;
   };
   std::vector<Check> checks;      ///< what the arguments must satisfy
   /// What the schedule promises of them. The sizes named there have become constants everywhere else, so each stands

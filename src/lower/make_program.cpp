@@ -111,10 +111,11 @@ class ProgramMaker {
     program_.name = graph().name;
     program_.target = options_.target;
     declare_arguments();
+    program_.shape_checks = program_.checks.size();
     for (const Binding& let : tree_.root_lets)
       program_.scalars.push_back({let.symbol, {.kind = ScalarSource::Kind::Value, .value = let.value}});
     for (const LoopTree::Check& c : tree_.checks)
-      program_.checks.push_back({c.condition, c.message, c.subject, c.values});
+      program_.checks.push_back({c.condition, c.message, c.subject, c.values, c.legal});
     if (options_.target.is_gpu()) declare_workspace();
     for (const Unit& unit : units) add_function(unit);
     drop_unused_scalars();
@@ -161,7 +162,7 @@ class ProgramMaker {
           {p.symbol, {.kind = kind, .argument = tree_.output_of.at(p.output)->argument, .dim = p.dim}});
     }
     for (const LoopTree::Check& c : tree_.promises)
-      program_.checks.push_back({c.condition, c.message, c.subject, c.values});
+      program_.checks.push_back({c.condition, c.message, c.subject, c.values, c.legal});
   }
 
   int count() const { return static_cast<int>(program_.arguments.size()); }
@@ -208,7 +209,7 @@ class ProgramMaker {
       const Expr actual = actual_extent(b, d);
       program_.checks.push_back({ir::simplify(actual == b.extents[d]),
                                  fmt::format("dimension {} has extent {{}} but must have {{}}", d), b.name,
-                                 {actual, b.extents[d]}});
+                                 {actual, b.extents[d], b.extents[d]}, "{}"});
     }
     if (ir::is(b.mins[d], ir::Op::Variable)) {
       program_.scalars.push_back(
@@ -217,7 +218,7 @@ class ProgramMaker {
       const Expr actual = new_scalar(fmt::format("{}.min.{}", b.name, d), ScalarSource::Kind::Min, b, d);
       program_.checks.push_back({ir::simplify(actual == b.mins[d]),
                                  fmt::format("dimension {} starts at {{}} but must start at {{}}", d), b.name,
-                                 {actual, b.mins[d]}});
+                                 {actual, b.mins[d], b.mins[d]}, "{}; translate the Buffer"});
     }
     if (ir::is(b.strides[d], ir::Op::Variable)) {
       program_.scalars.push_back(
@@ -227,7 +228,7 @@ class ProgramMaker {
       const Expr actual = new_scalar(fmt::format("{}.stride.{}", b.name, d), ScalarSource::Kind::Stride, b, d);
       program_.checks.push_back({ir::simplify(actual == b.strides[d] || b.extents[d] <= ir::index(1)),
                                  fmt::format("dimension {} has stride {{}} but this kernel was compiled for {{}}", d),
-                                 b.name, {actual, b.strides[d]}});
+                                 b.name, {actual, b.strides[d], b.strides[d]}, "{}"});
     }
   }
 
@@ -242,7 +243,7 @@ class ProgramMaker {
       const Expr fits = ir::simplify(bytes <= ir::index(INT32_MAX), tree_.facts);
       if (options_.index_bits == 32 && !ir::is_one(fits))
         program_.checks.push_back({fits, "its values between kernels take {} bytes where at most 2147483647 can be indexed",
-                                   storage.buffer->name, {bytes}});
+                                   storage.buffer->name, {bytes}, "smaller images, or compute_at a loop inside a block"});
     }
   }
 
@@ -307,7 +308,7 @@ class ProgramMaker {
       if (bound && *bound <= most) continue;
       program_.checks.push_back({ir::simplify(f.grid[axis] <= ir::index(most), tree_.facts),
                                  fmt::format("{{}} blocks along {} where at most {} fit", "xyz"[axis], most), f.name,
-                                 {f.grid[axis]}});
+                                 {f.grid[axis]}, fmt::format("at most {}; larger tiles make fewer blocks", most)});
     }
   }
 

@@ -43,12 +43,14 @@ struct Scalar {
   ScalarSource source;
 };
 
-/// A condition on the arguments with the message of its failure; the message has one {} for each value.
+/// A condition on the arguments with the message of its failure and what would be legal: these have one {} for each
+/// value, the message's first.
 struct PlanCheck {
   Expr condition;
   std::string message;
   std::string func;    ///< the input, output or Func concerned
   std::vector<Expr> values;
+  std::string legal = {};
 };
 
 /// Memory of the plan: stages that live across kernels and functions.
@@ -77,6 +79,7 @@ struct Program {
   std::vector<Argument> arguments;
   std::vector<Scalar> scalars;       ///< evaluated in order at each call
   std::vector<PlanCheck> checks;     ///< in order; all pass before anything is written
+  std::size_t shape_checks = 0;      ///< how many of them, from the first, are on the arguments' shapes alone
   std::vector<Workspace> workspace;
   std::vector<Function> functions;
   std::vector<PlanStep> steps;

@@ -24,19 +24,36 @@ void calotype_release(calotype_context* context, void* memory) {
   }
 }
 
-calotype_error_kind calotype_fail(calotype_context* context, calotype_error_kind kind, const char* func,
-                                  const char* value, const char* format, ...) {
+static calotype_error_kind record(calotype_context* context, calotype_error_kind kind, const char* func,
+                                  const char* value, const char* legal, const char* format,
+                                  va_list arguments) {
   calotype_error* error = &context->error;
   memset(error, 0, sizeof *error);
   error->kind = kind;
   snprintf(error->func, sizeof error->func, "%s", func ? func : "");
   snprintf(error->value, sizeof error->value, "%s", value ? value : "");
-  va_list arguments;
-  va_start(arguments, format);
+  snprintf(error->legal, sizeof error->legal, "%s", legal ? legal : "");
   vsnprintf(error->message, sizeof error->message, format, arguments);
-  va_end(arguments);
   if (context->failed) context->failed(context->user, error);
   return kind;
+}
+
+calotype_error_kind calotype_fail(calotype_context* context, calotype_error_kind kind, const char* func,
+                                  const char* value, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  record(context, kind, func, value, NULL, format, arguments);
+  va_end(arguments);
+  return kind;
+}
+
+calotype_error_kind calotype_refuse(calotype_context* context, const char* func, const char* value,
+                                    const char* legal, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  record(context, CALOTYPE_BAD_ARGUMENT, func, value, legal, format, arguments);
+  va_end(arguments);
+  return CALOTYPE_BAD_ARGUMENT;
 }
 
 void calotype_type_name(calotype_type type, char text[16]) {

@@ -24,6 +24,10 @@ void calotype_release(calotype_context* context, void* memory);
 calotype_error_kind calotype_fail(calotype_context* context, calotype_error_kind kind, const char* func,
                                   const char* value, const char* format, ...) CALOTYPE_PRINTF(5, 6);
 
+/* The same for an argument that does not fit; `legal` says what would. */
+calotype_error_kind calotype_refuse(calotype_context* context, const char* func, const char* value,
+                                    const char* legal, const char* format, ...) CALOTYPE_PRINTF(5, 6);
+
 /* "s32", "bf16", "bool" into `text`. */
 void calotype_type_name(calotype_type type, char text[16]);
 /* Bytes of one element in memory. */

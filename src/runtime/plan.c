@@ -64,24 +64,28 @@ static calotype_error_kind open_call(call* c, scratch* s) {
 
 static void close_call(call* c, scratch* s) { calotype_release(c->context, s->far); }
 
-static int has_empty_output(const call* c) {
+/* Whether no output has elements. Code is compiled for outputs that all have some, so a mixture is refused. */
+static calotype_error_kind check_empty(const call* c, int* empty) {
+  const char *without = NULL, *with = NULL;
   for (uint32_t i = 0; i < c->count; ++i) {
-    if (c->plan->arguments[i].is_output && calotype_elements(c->arguments[i].buffer) == 0) return 1;
+    if (!c->plan->arguments[i].is_output) continue;
+    const char** which = calotype_elements(c->arguments[i].buffer) == 0 ? &without : &with;
+    *which = c->plan->arguments[i].name;
   }
-  return 0;
+  *empty = without != NULL;
+  if (!without || !with) return CALOTYPE_GOOD;
+  return calotype_refuse(c->context, without, "0 elements", "outputs that all have elements, or none",
+                         "the output has no elements, and output '%s' has", with);
 }
 
-/* All checks. `*empty`: there is nothing to do; then the plan's conditions, which speak of elements that are
- * computed, are not asked for. */
+/* All checks. `*empty`: there is nothing to do; then only the plan's conditions on shapes are asked for, not
+ * those that speak of elements that are computed. */
 static calotype_error_kind check(const call* c, int* empty) {
   calotype_error_kind kind = call_check_arguments(c);
-  *empty = 0;
-  if (kind) return kind;
-  *empty = has_empty_output(c);
-  if (*empty) return CALOTYPE_GOOD;
-  kind = call_check_overlaps(c);
+  if (!kind) kind = check_empty(c, empty);
+  if (!kind && !*empty) kind = call_check_overlaps(c);
   if (!kind) kind = call_compute_scalars(c);
-  if (!kind) kind = call_check_conditions(c);
+  if (!kind) kind = call_check_conditions(c, *empty ? c->plan->shape_check_count : c->plan->check_count);
   return kind;
 }
 
@@ -100,7 +104,7 @@ calotype_error_kind calotype_plan_run(const calotype_plan* plan, const calotype_
                                       uint32_t count) {
   call c = {.plan = plan, .code = code, .context = context, .arguments = arguments, .count = count};
   scratch s;
-  int empty;
+  int empty = 0;
   calotype_error_kind kind = open_call(&c, &s);
   if (kind) return kind;
   kind = check(&c, &empty);
@@ -113,7 +117,7 @@ calotype_error_kind calotype_plan_check_call(const calotype_plan* plan, calotype
                                              const calotype_argument* arguments, uint32_t count) {
   call c = {.plan = plan, .context = context, .arguments = arguments, .count = count};
   scratch s;
-  int empty;
+  int empty = 0;
   calotype_error_kind kind = open_call(&c, &s);
   if (kind) return kind;
   kind = check(&c, &empty);

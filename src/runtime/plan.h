@@ -45,7 +45,8 @@ typedef struct calotype_plan_check {
   calotype_code condition;
   const char* message; /* one {} a value */
   const char* func;
-  uint32_t first_value, value_count; /* in calotype_plan::values */
+  uint32_t first_value, value_count; /* in calotype_plan::values: the message's, then those of `legal` */
+  const char* legal;                 /* what would be legal; may be null */
 } calotype_plan_check;
 
 /* Memory that lives for the call: on the device if the plan launches kernels. */
@@ -75,6 +76,7 @@ typedef struct calotype_plan {
   const uint32_t* slot_refs;  /* slots of the functions' scalars */
   const int32_t* buffer_refs; /* buffers of functions: an argument, or -1 - workspace */
   const uint32_t* steps;      /* functions in the order of their calls */
+  uint32_t shape_check_count; /* how many of the checks, from the first, are on shapes alone */
   uint32_t argument_count, scalar_count, check_count, workspace_count, function_count, step_count;
   uint32_t stack_size, temp_count; /* scratch that the size expressions need */
 } calotype_plan;
@@ -107,7 +109,7 @@ typedef struct calotype_plan_code {
 } calotype_plan_code;
 
 /* Check the arguments, compute the scalars, check the conditions, then run the steps. Nothing is written
- * before all checks have passed. If an output has no elements the call is good and does nothing. Buffers of a
+ * before all checks have passed. If no output has elements and the shapes fit the call is good and does nothing. Buffers of a
  * plan with kernels may be in host memory, which is copied in and out, or in device memory; `finish` is
  * called only if host memory was copied. Returns CALOTYPE_GOOD, or the kind of `context->error`. */
 calotype_error_kind calotype_plan_run(const calotype_plan* plan, const calotype_plan_code* code,

@@ -6,18 +6,18 @@
 #include "runtime/overlap.h"
 #include "runtime/plan_call.h"
 
-static calotype_error_kind refuse_number(const call* c, const char* name, int64_t number,
+static calotype_error_kind refuse_number(const call* c, const char* name, int64_t number, const char* legal,
                                          const char* message) {
   char value[32];
   snprintf(value, sizeof value, "%" PRId64, number);
-  return calotype_fail(c->context, CALOTYPE_BAD_ARGUMENT, name, value, "%s", message);
+  return calotype_refuse(c->context, name, value, legal, "%s", message);
 }
 
 static calotype_error_kind refuse_dim(const call* c, const char* name, int d, int64_t number,
-                                      const char* what) {
+                                      const char* legal, const char* what) {
   char message[160];
   snprintf(message, sizeof message, "dimension %d has %s", d, what);
-  return refuse_number(c, name, number, message);
+  return refuse_number(c, name, number, legal, message);
 }
 
 static calotype_error_kind check_type(const call* c, const calotype_plan_argument* wanted,
@@ -26,17 +26,18 @@ static calotype_error_kind check_type(const call* c, const calotype_plan_argumen
   char got[16], needed[16];
   calotype_type_name(b->type, got);
   calotype_type_name(wanted->type, needed);
-  return calotype_fail(c->context, CALOTYPE_BAD_ARGUMENT, wanted->name, got,
-                       "the buffer has element type %s, where %s is needed", got, needed);
+  return calotype_refuse(c->context, wanted->name, got, needed,
+                         "the buffer has element type %s, where %s is needed", got, needed);
 }
 
 static calotype_error_kind check_rank(const call* c, const calotype_plan_argument* wanted,
                                       const calotype_buffer* b) {
   if (b->rank == wanted->rank) return CALOTYPE_GOOD;
-  char value[32];
+  char value[32], legal[32];
   snprintf(value, sizeof value, "%d", b->rank);
-  return calotype_fail(c->context, CALOTYPE_BAD_ARGUMENT, wanted->name, value,
-                       "the buffer has rank %d, where rank %d is needed", b->rank, wanted->rank);
+  snprintf(legal, sizeof legal, "%d", wanted->rank);
+  return calotype_refuse(c->context, wanted->name, value, legal,
+                         "the buffer has rank %d, where rank %d is needed", b->rank, wanted->rank);
 }
 
 static calotype_error_kind check_dims(const call* c, const calotype_plan_argument* wanted,
@@ -44,11 +45,12 @@ static calotype_error_kind check_dims(const call* c, const calotype_plan_argumen
   for (int d = 0; d < b->rank; ++d) {
     const calotype_dim dim = b->dims[d];
     int64_t end;
-    if (dim.extent < 0) return refuse_dim(c, wanted->name, d, dim.extent, "a negative extent");
+    if (dim.extent < 0) return refuse_dim(c, wanted->name, d, dim.extent, "0 or more", "a negative extent");
     if (__builtin_add_overflow(dim.min, dim.extent, &end))
-      return refuse_dim(c, wanted->name, d, dim.min, "coordinates beyond 64 bits");
+      return refuse_dim(c, wanted->name, d, dim.min, "coordinates within 64 bits",
+                        "coordinates beyond 64 bits");
     if (wanted->is_output && dim.stride == 0 && dim.extent > 1)
-      return refuse_dim(c, wanted->name, d, 0,
+      return refuse_dim(c, wanted->name, d, 0, "strides that keep elements apart",
                         "stride 0, so that several elements of the output share memory");
   }
   return CALOTYPE_GOOD;
@@ -59,22 +61,24 @@ static calotype_error_kind check_memory(const call* c, const calotype_plan_argum
   int64_t bytes, below;
   if (calotype_elements(b) == 0) return CALOTYPE_GOOD;
   if (!b->data) {
-    return calotype_fail(c->context, CALOTYPE_BAD_ARGUMENT, wanted->name, "null", "the buffer has no data");
+    return calotype_refuse(c->context, wanted->name, "null", "memory for every element",
+                           "the buffer has no data");
   }
   if (b->device != 0 && !c->on_device) {
-    return refuse_number(c, wanted->name, b->device,
+    return refuse_number(c, wanted->name, b->device, "host memory, device 0",
                          "the buffer is in device memory, but the kernel runs on the host");
   }
   int64_t size = calotype_type_bytes(b->type), misaligned = (int64_t)((uintptr_t)b->data % (uintptr_t)size);
   if (misaligned)
-    return refuse_number(c, wanted->name, misaligned, "the data is not aligned to its element type");
+    return refuse_number(c, wanted->name, misaligned, "an address that is a multiple of the element's size",
+                         "the data is not aligned to its element type");
   if (calotype_span(b, &bytes, &below)) {
-    return calotype_fail(c->context, CALOTYPE_BAD_ARGUMENT, wanted->name, NULL,
-                         "extents and strides reach beyond the 64-bit address space");
+    return calotype_refuse(c->context, wanted->name, NULL, "smaller extents or strides",
+                           "extents and strides reach beyond the 64-bit address space");
   }
   if (wanted->is_output && calotype_overlaps_itself(b)) {
-    return calotype_fail(c->context, CALOTYPE_BAD_ARGUMENT, wanted->name, NULL,
-                         "the strides of the output make several elements share memory");
+    return calotype_refuse(c->context, wanted->name, NULL, "strides that keep elements apart",
+                           "the strides of the output make several elements share memory");
   }
   return CALOTYPE_GOOD;
 }
@@ -83,12 +87,12 @@ static calotype_error_kind check_argument(const call* c, const calotype_plan_arg
                                           const calotype_buffer* buffer) {
   if (wanted->is_param) {
     if (!buffer) return CALOTYPE_GOOD;
-    return calotype_fail(c->context, CALOTYPE_BAD_ARGUMENT, wanted->name, NULL,
-                         "the argument is a buffer, where a scalar is needed");
+    return calotype_refuse(c->context, wanted->name, NULL, "a scalar",
+                           "the argument is a buffer, where a scalar is needed");
   }
   if (!buffer) {
-    return calotype_fail(c->context, CALOTYPE_BAD_ARGUMENT, wanted->name, NULL,
-                         "the argument is a scalar, where a buffer of rank %d is needed", wanted->rank);
+    return calotype_refuse(c->context, wanted->name, NULL, "a buffer",
+                           "the argument is a scalar, where a buffer of rank %d is needed", wanted->rank);
   }
   calotype_error_kind kind = check_type(c, wanted, buffer);
   if (!kind) kind = check_rank(c, wanted, buffer);
@@ -100,10 +104,11 @@ static calotype_error_kind check_argument(const call* c, const calotype_plan_arg
 calotype_error_kind call_check_arguments(const call* c) {
   const calotype_plan* plan = c->plan;
   if (c->count != plan->argument_count) {
-    char value[32];
+    char value[32], legal[32];
     snprintf(value, sizeof value, "%u", c->count);
-    return calotype_fail(c->context, CALOTYPE_BAD_ARGUMENT, plan->name, value,
-                         "the call has %u arguments, where %u are needed", c->count, plan->argument_count);
+    snprintf(legal, sizeof legal, "%u", plan->argument_count);
+    return calotype_refuse(c->context, plan->name, value, legal,
+                           "the call has %u arguments, where %u are needed", c->count, plan->argument_count);
   }
   for (uint32_t i = 0; i < c->count; ++i) {
     calotype_error_kind kind = check_argument(c, &plan->arguments[i], c->arguments[i].buffer);
@@ -120,9 +125,9 @@ calotype_error_kind call_check_overlaps(const call* c) {
       /* of two outputs, the pair once */
       if (j == i || names[j].is_param || (names[j].is_output && j > i)) continue;
       if (!calotype_overlap(c->arguments[i].buffer, c->arguments[j].buffer)) continue;
-      return calotype_fail(c->context, CALOTYPE_BAD_ARGUMENT, names[i].name, names[j].name,
-                           "the output shares memory with %s '%s'", names[j].is_output ? "output" : "input",
-                           names[j].name);
+      return calotype_refuse(c->context, names[i].name, names[j].name, "memory of its own",
+                             "the output shares memory with %s '%s'", names[j].is_output ? "output" : "input",
+                             names[j].name);
     }
   }
   return CALOTYPE_GOOD;

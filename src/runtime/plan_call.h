@@ -28,9 +28,9 @@ typedef struct call {
 /* Everything about single arguments and about pairs of them. */
 calotype_error_kind call_check_arguments(const call* c);
 calotype_error_kind call_check_overlaps(const call* c);
-/* Fill the slots; then hold the plan's conditions against them. */
+/* Fill the slots; then hold the first `count` of the plan's conditions against them. */
 calotype_error_kind call_compute_scalars(const call* c);
-calotype_error_kind call_check_conditions(const call* c);
+calotype_error_kind call_check_conditions(const call* c, uint32_t count);
 
 /* The value of a size expression; fails where it leaves 64 bits, naming `what`. */
 calotype_error_kind call_evaluate(const call* c, calotype_code code, const char* func, const char* what,

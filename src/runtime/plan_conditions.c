@@ -9,8 +9,8 @@
 calotype_error_kind call_evaluate(const call* c, calotype_code code, const char* func, const char* what,
                                   int64_t* result) {
   if (!calotype_evaluate(c->plan->ops, code, c->slots, c->stack, c->temps, result)) return CALOTYPE_GOOD;
-  return calotype_fail(c->context, CALOTYPE_BAD_ARGUMENT, func, NULL,
-                       "the sizes are too large: %s leaves 64 bits", what);
+  return calotype_refuse(c->context, func, NULL, "smaller sizes",
+                         "the sizes are too large: %s leaves 64 bits", what);
 }
 
 calotype_error_kind call_compute_scalars(const call* c) {
@@ -70,27 +70,36 @@ static void describe(const call* c, const calotype_plan_value* value, char* text
   }
 }
 
-/* The message with each {} replaced by the next value; the first value is also the error's. */
-static calotype_error_kind fail_check(const call* c, const calotype_plan_check* check) {
-  char message[sizeof c->context->error.message], first[64] = "", value[64];
+/* `format` into `text`, each {} replaced by the check's next value. */
+static void fill_in(const call* c, const calotype_plan_check* check, const char* format, uint32_t* used,
+                    char* text, size_t size) {
+  char value[64];
   size_t length = 0;
-  uint32_t used = 0;
-  for (const char* at = check->message; *at && length + sizeof value < sizeof message; ++at) {
-    if (at[0] != '{' || at[1] != '}' || used == check->value_count) {
-      message[length++] = *at;
+  for (const char* at = format; *at && length + sizeof value < size; ++at) {
+    if (at[0] != '{' || at[1] != '}' || *used == check->value_count) {
+      text[length++] = *at;
       continue;
     }
-    describe(c, &c->plan->values[check->first_value + used], value, sizeof value);
-    if (used++ == 0) memcpy(first, value, sizeof first);
-    length += (size_t)snprintf(message + length, sizeof message - length, "%s", value);
+    describe(c, &c->plan->values[check->first_value + (*used)++], value, sizeof value);
+    length += (size_t)snprintf(text + length, size - length, "%s", value);
     ++at;
   }
-  message[length] = 0;
-  return calotype_fail(c->context, CALOTYPE_BAD_ARGUMENT, check->func, first, "%s", message);
+  text[length] = 0;
 }
 
-calotype_error_kind call_check_conditions(const call* c) {
-  for (uint32_t i = 0; i < c->plan->check_count; ++i) {
+/* The first value of the message is also the error's. */
+static calotype_error_kind fail_check(const call* c, const calotype_plan_check* check) {
+  const calotype_error* error = &c->context->error;
+  char message[sizeof error->message], legal[sizeof error->legal], first[64] = "";
+  uint32_t used = 0;
+  if (check->value_count) describe(c, &c->plan->values[check->first_value], first, sizeof first);
+  fill_in(c, check, check->message, &used, message, sizeof message);
+  fill_in(c, check, check->legal ? check->legal : "", &used, legal, sizeof legal);
+  return calotype_refuse(c->context, check->func, first, legal, "%s", message);
+}
+
+calotype_error_kind call_check_conditions(const call* c, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
     const calotype_plan_check* check = &c->plan->checks[i];
     int64_t holds;
     calotype_error_kind kind = call_evaluate(c, check->condition, check->func, "a condition on them", &holds);

@@ -88,11 +88,12 @@ static calotype_error_kind shape_of(const call* c, const calotype_plan_function*
     calotype_error_kind kind = call_evaluate(c, codes[axis], f->name, what, &extent);
     if (kind) return kind;
     if (extent > limits[axis]) {
-      char value[32];
+      char value[32], legal[32];
       snprintf(value, sizeof value, "%lld", (long long)extent);
-      return calotype_fail(c->context, CALOTYPE_BAD_ARGUMENT, f->name, value,
-                           "%s would have %lld along %c, where at most %lld fit", what, (long long)extent,
-                           "xyz"[axis], (long long)limits[axis]);
+      snprintf(legal, sizeof legal, "at most %lld", (long long)limits[axis]);
+      return calotype_refuse(c->context, f->name, value, legal,
+                             "%s would have %lld along %c, where at most %lld fit", what, (long long)extent,
+                             "xyz"[axis], (long long)limits[axis]);
     }
     shape[axis] = extent < 0 ? 0 : (uint32_t)extent;
   }

@@ -39,9 +39,9 @@ inline const calotype_plan_scalar kScalars[] = {{"w", CALOTYPE_SCALAR_EXTENT, 0,
 inline const calotype_plan_value kValues[] = {
     {{6, 1}, 'i'}, {{7, 1}, 'i'}, {{11, 1}, 'i'}, {{12, 1}, 'f'}, {{14, 1}, 'i'}};
 inline const calotype_plan_check kChecks[] = {
-    {{3, 3}, "dimension 0 has extent {} but must have {}", "out", 0, 2},
-    {{8, 3}, "dimension 1 must have extent {} at gain {}", "out", 2, 2},
-    {{15, 3}, "{} elements are more than this kernel takes", "a", 4, 1}};
+    {{3, 3}, "dimension 0 has extent {} but must have {}", "out", 0, 2, nullptr},
+    {{8, 3}, "dimension 1 must have extent {} at gain {}", "out", 2, 2, nullptr},
+    {{15, 3}, "{} elements are more than this kernel takes", "a", 4, 1, "smaller images"}};
 inline const calotype_plan_workspace kWorkspace[] = {{"tmp", {14, 1}}};
 inline const uint32_t kSlotRefs[] = {0, 1, 2, 6, 5};
 inline const int32_t kBufferRefs[] = {0, -1, 2};
