@@ -43,6 +43,11 @@ ErrorKind error_kind(calotype_error_kind kind) {
                .legal = error.legal});
 }
 
+std::string legal_text(const lower::Argument& a) {
+  if (a.is_param) return fmt::format("a number of type {}", a.type.str());
+  return fmt::format("a Buffer of {} with rank {}", a.type.str(), a.rank);
+}
+
 }  // namespace
 
 std::int64_t scalar_bits(double value, Type type, const std::string& name) {
@@ -140,15 +145,15 @@ std::vector<calotype_argument> KernelImpl::convert(const std::vector<Arg>& args)
   std::vector<calotype_argument> result;
   for (std::size_t i = 0; i < args.size(); ++i) {
     const Buffer* buffer = std::get_if<Buffer>(&args[i].value());
-    if ((buffer == nullptr) != expected[i].is_param)
+    const std::string value = !buffer             ? fmt::format("{}", std::get<double>(args[i].value()))
+                              : buffer->defined() ? "a buffer"
+                                                  : "an undefined Buffer";
+    if (!buffer != expected[i].is_param || value == "an undefined Buffer")
       throw Error({.kind = ErrorKind::Argument,
-                   .message = fmt::format("argument {} ('{}') must be a {}", i, expected[i].name,
-                                          expected[i].is_param ? "number" : "buffer"),
+                   .message = fmt::format("argument {} ('{}') is {}", i, expected[i].name, value),
                    .func = expected[i].name,
-                   .value = buffer ? "a buffer" : fmt::format("{}", std::get<double>(args[i].value())),
-                   .legal = expected[i].is_param ? fmt::format("a number of type {}", expected[i].type.str())
-                                                 : fmt::format("a buffer of {} and rank {}", expected[i].type.str(),
-                                                               expected[i].rank)});
+                   .value = value,
+                   .legal = legal_text(expected[i])});
     if (buffer)
       result.push_back({&buffer->raw(), 0});
     else

@@ -31,8 +31,9 @@ enum class StmtKind : std::uint8_t { Block, Let, For, If, Store, Allocate, Check
 struct LoopInfo {
   SymbolPtr var;
   Binding binding = Binding::Serial;
-  int axis = 0;        ///< for GpuBlock, GpuThread: 0 x, 1 y, 2 z
-  std::string origin;  ///< "blur_y: split(y, yo, yi, 32)"
+  int axis = 0;                           ///< for GpuBlock, GpuThread: 0 x, 1 y, 2 z
+  std::string origin;                     ///< "blur_y: split(y, yo, yi, 32)"
+  std::string func = {}, directive = {};  ///< the same in parts, for refusals
 };
 using LoopInfoPtr = std::shared_ptr<const LoopInfo>;
 

@@ -258,8 +258,9 @@ class Builder {
     };
     for (const InputDef& input : graph_.inputs) claim("input", input.name);
     for (const ParamDef& param : graph_.params) claim("Param", param.name);
-    for (const ir::SymbolPtr& dim : graph_.dims) claim("Dim", dim->name);
     for (const FuncDef& func : graph_.funcs) claim("Func", func.name);
+    // Last, since two of one name often have theirs from an input and an output of one name.
+    for (const ir::SymbolPtr& dim : graph_.dims) claim("Dim", dim->name);
   }
 
   const std::vector<Input>& inputs_;

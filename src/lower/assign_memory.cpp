@@ -125,10 +125,11 @@ class MemoryPass {
   }
 
   [[noreturn]] void refuse(FuncId func, std::string message, std::string value, std::string legal) {
+    const schedule::FuncSchedule& sched = tree_.scheduled.of(func);
     throw Error({.kind = ErrorKind::Schedule,
                  .message = std::move(message),
                  .func = tree_.func(func).name,
-                 .directive = tree_.scheduled.of(func).compute_origin,
+                 .directive = sched.memory_origin.empty() ? sched.compute_origin : sched.memory_origin,
                  .value = std::move(value),
                  .legal = std::move(legal)});
   }

@@ -86,7 +86,9 @@ class Emitter {
     for (auto let = loop.lets.rbegin(); let != loop.lets.rend(); ++let)
       body = ir::let_stmt(let->symbol, let->value, body);
     ir::LoopInfo info{.var = loop.var, .binding = loop.binding, .axis = loop.axis};
-    info.origin = tree_.func(node.stage.func).name + (loop.origin.empty() ? "" : ": " + loop.origin);
+    info.func = tree_.func(node.stage.func).name;
+    info.directive = loop.origin;
+    info.origin = info.func + (loop.origin.empty() ? "" : ": " + loop.origin);
     return ir::for_loop(std::move(info), loop.min, loop.extent, body);
   }
 
@@ -236,7 +238,7 @@ class Emitter {
                                         tree_.func(func).name, "xyz"[axis], ir::to_string(holder)),
                  .func = tree_.func(func).name,
                  .stage = lang::stage_name(tree_.func(user.func), user.stage),
-                 .directive = tree_.scheduled.of(func).compute_origin,
+                 .directive = tree_.scheduled.of(func).memory_origin,
                  .value = "Register",
                  .legal = "store_in(Shared), or split and bind the loops of both stages alike"});
   }

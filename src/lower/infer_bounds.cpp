@@ -497,7 +497,18 @@ class Inference {
                   tree_.func(ref_.func).name, {old}, fmt::format("at least {}; or another tail", t.factor));
     }
 
-    bool divides(const Transform& t) { return ir::known_multiple(extents_.at(t.old), tree_.facts) % t.factor == 0; }
+    bool divides(const Transform& t) {
+      return ir::known_multiple(unnamed(extents_.at(t.old)), tree_.facts) % t.factor == 0;
+    }
+
+    // The end of a region that was rounded up has a name that says nothing of multiples.
+    Expr unnamed(const Expr& e) {
+      ir::Substitution values;
+      for (const ir::SymbolPtr& s : ir::free_symbols(e))
+        if (const ir::Facts::Known* known = tree_.facts.find(s); known && known->value.defined())
+          values.emplace_back(s, known->value);
+      return ir::substitute(e, values);
+    }
 
     // A guarded inner loop that runs serially just ends earlier, with no branch inside, if what decides where lies
     // outside it.

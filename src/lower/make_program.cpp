@@ -285,6 +285,18 @@ class ProgramMaker {
     return facts;
   }
 
+  /// The Func whose definition uses a size.
+  std::string user_of(const ir::SymbolPtr& size) const {
+    const auto used = [&](const Expr& e) { return e.defined() && ir::uses(e, size); };
+    for (const lang::FuncDef& func : graph().funcs)
+      for (const lang::StageDef& stage : func.stages) {
+        bool found = used(stage.value) || used(stage.predicate) || std::any_of(stage.lhs.begin(), stage.lhs.end(), used);
+        for (const lang::ReductionDim& r : stage.reduction) found |= used(r.min) || used(r.extent);
+        if (found) return func.name;
+      }
+    return "";
+  }
+
   void require_known(const std::vector<ir::SymbolPtr>& used, const Function& f) const {
     for (const ir::SymbolPtr& s : used) {
       if (known(s)) continue;
@@ -294,6 +306,7 @@ class ProgramMaker {
       if (s->kind == ir::SymbolKind::Dim)
         throw Error({.kind = ErrorKind::Algorithm,
                      .message = fmt::format("the size '{}' does not follow from any argument", s->name),
+                     .func = user_of(s),
                      .value = s->name,
                      .legal = "an input or output with a dimension of that extent"});
       throw Error({.kind = ErrorKind::Internal, .message = fmt::format("'{}' is used but never defined", s->name)});

@@ -50,7 +50,7 @@ class Tiles {
   }
 
   [[noreturn]] void refuse(StageRef stage, std::string message, std::string value, std::string legal,
-                           std::string directive = "") {
+                           std::string directive = {}) {
     throw Error({.kind = ErrorKind::Schedule,
                  .message = std::move(message),
                  .func = tree_.func(stage.func).name,
@@ -60,11 +60,11 @@ class Tiles {
                  .legal = std::move(legal)});
   }
 
-  std::int64_t constant_extent(const LoopInfo& loop) {
+  std::int64_t constant_extent(const LoopInfo& loop, const char* what, const std::string& directive) {
     std::optional<std::int64_t> bound = ir::constant_upper_bound(loop.extent, tree_.facts);
     if (bound) return std::max<std::int64_t>(*bound, 1);
-    refuse(loop.owner, fmt::format("the extent of thread loop '{}' has no constant bound", loop.name),
-           ir::to_string(loop.extent), "split it by a constant first, or bound its dimension", loop.origin);
+    refuse(loop.owner, fmt::format("the extent of {} '{}' has no constant bound", what, loop.name),
+           ir::to_string(loop.extent), "split it by a constant first, or bound its dimension", directive);
   }
 
   void measure_threads(const Node& nest, KernelInfo& info) {
@@ -72,7 +72,7 @@ class Tiles {
       if (node.kind != NodeKind::Loop) return;
       const LoopInfo& loop = tree_.loop(node.loop);
       if (is_bound(loop, ir::Binding::GpuThread))
-        info.threads[loop.axis] = std::max(info.threads[loop.axis], constant_extent(loop));
+        info.threads[loop.axis] = std::max(info.threads[loop.axis], constant_extent(loop, "thread loop", loop.origin));
     });
   }
 
@@ -195,7 +195,7 @@ class Tiles {
       std::int64_t stride = 1;
       for (LoopId id : digits_of(func, sched.dims[d], sched)) {
         const LoopInfo& loop = tree_.loop(id);
-        layout::Digit digit{.dim = d, .stride = stride, .extent = constant_extent(loop)};
+        layout::Digit digit{.dim = d, .stride = stride, .extent = constant_extent(loop, "register loop", tree_.scheduled.of(func).memory_origin)};
         if (is_bound(loop, ir::Binding::GpuThread)) {
           digit.axis = static_cast<layout::Axis>(loop.axis);
         } else {
@@ -214,7 +214,7 @@ class Tiles {
     for (const Transform& t : sched.transforms) {
       if (t.kind == Transform::Kind::Fuse && (t.inner == loop || t.outer == loop))
         refuse({func, 0}, "registers of a block cannot be dealt out by a fused loop", tree_.loop(t.fused).name,
-               "splits of each dimension, or store_in(Shared)");
+               "splits of each dimension, or store_in(Shared)", t.origin);
       if (t.kind != Transform::Kind::Split || t.old != loop) continue;
       std::vector<LoopId> result = digits_of(func, t.inner, sched);
       for (LoopId id : digits_of(func, t.outer, sched)) result.push_back(id);

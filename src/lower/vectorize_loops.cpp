@@ -14,7 +14,8 @@ namespace {
 [[noreturn]] void refuse(const ir::LoopInfo& loop, std::string message, const Expr& value, std::string legal) {
   throw Error({.kind = ErrorKind::Schedule,
                .message = std::move(message),
-               .directive = loop.origin,
+               .func = loop.func,
+               .directive = loop.directive,
                .value = value.defined() ? ir::to_string(value) : "",
                .legal = std::move(legal)});
 }

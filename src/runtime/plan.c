@@ -64,7 +64,8 @@ static calotype_error_kind open_call(call* c, scratch* s) {
 
 static void close_call(call* c, scratch* s) { calotype_release(c->context, s->far); }
 
-/* Whether no output has elements. Code is compiled for outputs that all have some, so a mixture is refused. */
+/* Whether no output has elements. Code is compiled for outputs that all have some, so a mixture is refused.
+ */
 static calotype_error_kind check_empty(const call* c, int* empty) {
   const char *without = NULL, *with = NULL;
   for (uint32_t i = 0; i < c->count; ++i) {

@@ -20,6 +20,7 @@ using Later = std::vector<Application>;
 void report_form(State& state, const Directive& d, int index, const FormProblem& problem) {
   state.refusals.push_back({{.kind = ErrorKind::Schedule,
                              .message = problem.message,
+                             .func = State::func_named(d),
                              .stage = d.stage,
                              .directive = text(d, index),
                              .value = problem.value,

@@ -122,7 +122,9 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& e) override {
     std::string what = e.what();
-    const std::size_t at = what.find("syntax error");
+    // Without what the parser says of itself, which goes up to the bracket where there is no "syntax error".
+    std::size_t at = what.find("syntax error");
+    if (at == std::string::npos && (at = what.find("] ")) != std::string::npos) at += 2;
     if (at != std::string::npos) what = what.substr(at);
     JsonNode here{.line = lines_.token, .pointer = open_.empty() ? "" : open_.back()->pointer};
     source_.fail(here, "this is no JSON: " + what, "", "a whole JSON object");

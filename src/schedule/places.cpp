@@ -211,7 +211,7 @@ void check_store(State& state, FuncId func, int directive) {
     return state.refuse(func, -1, directive,
                         fmt::format("'{}' is not computed at a loop, so its storage cannot be at another one",
                                     state.def(func).name),
-                        "", "compute_at as well");
+                        state.def(func).name, "compute_at as well");
   for (const Around& l : loops_around(state, f.compute)) {
     if (f.store.kind == Place::Kind::At && l.loop == f.store.loop) return;
     const ir::Binding b = state.loop(l.loop).binding;
@@ -241,7 +241,7 @@ void check_inline(State& state, FuncId func) {
       "'{}' is inlined{}, so it has no loops and no storage", state.def(func).name,
       by_default ? " by default" : fmt::format(" by {}", state.directive_text(f.compute_directive)));
   const std::string legal = "compute_root or compute_at on it";
-  if (f.first_directive >= 0) state.refuse(func, -1, f.first_directive, why, "", legal);
+  if (f.first_directive >= 0) state.refuse(func, -1, f.first_directive, why, state.def(func).name, legal);
 }
 
 }  // namespace

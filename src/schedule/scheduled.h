@@ -66,6 +66,7 @@ struct FuncSchedule {
   std::vector<BoundPromise> bounds;
   std::vector<StageSchedule> stages;
   std::string compute_origin;  ///< directive or "default"
+  std::string memory_origin;   ///< directive, or empty
 };
 
 /// What the schedule lets the compiler do to float results.

@@ -73,6 +73,12 @@ std::string State::directive_text(int directive) const {
   return directive < 0 ? "" : text(schedule.directives()[directive], directive);
 }
 
+std::string State::func_named(const Directive& directive) {
+  const Value* of = directive.stage.empty() ? find_arg(directive, "of") : nullptr;
+  if (of && std::holds_alternative<std::string>(of->data)) return text_of(*of);
+  return directive.stage.substr(0, directive.stage.rfind(".update("));
+}
+
 std::vector<std::string> State::loop_names(FuncId func, int stage) const {
   std::vector<std::string> names;
   for (LoopId id : loops_of(func, stage).loops) names.push_back(loop(id).name);
@@ -210,7 +216,7 @@ void Application::refuse(std::string message, std::string value, std::string leg
     d.func = func_def().name;
     d.stage = stage < 0 ? "" : state.stage_name(func, stage);
   } else {
-    d.func = directive.stage;
+    d.func = State::func_named(directive);
   }
   d.directive = origin();
   d.value = std::move(value);

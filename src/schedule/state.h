@@ -66,6 +66,8 @@ struct State {
 
   std::string stage_name(FuncId func, int stage) const { return lang::stage_name(def(func), stage); }
   std::string directive_text(int directive) const;
+  /// The Func (or input) that a directive addresses by its text, whether it is there or not.
+  static std::string func_named(const Directive& directive);
   /// Names of the present loops, innermost first.
   std::vector<std::string> loop_names(FuncId func, int stage) const;
   /// "loops of acc.update(0): k, n, m".

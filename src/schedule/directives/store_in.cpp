@@ -34,6 +34,7 @@ static void apply(Application& a) {
              text_of(memory), fmt::format("{}", fmt::join(names, ", ")));
   f.memory_directive = a.index;
   a.state.out.funcs[a.func.value].memory = memory;
+  a.state.out.funcs[a.func.value].memory_origin = a.origin();
 }
 
 DirectiveSpec store_in_spec() {

@@ -1,0 +1,113 @@
+// Statements of small schedules, as lowering leaves them.
+
+#include "lower/levels.h"
+
+namespace calotype::test {
+namespace {
+
+TEST(Lowered, Inline) {
+  Schedule s;
+  s["up"].compute_inline();
+  s["out"].serial("y");
+  EXPECT_EQ(body(chain(), s), R"(
+// produce out: default
+for y in [0, H):  // out: #2 serial(y)
+  for x in [0, W):  // out
+    out[x + out.stride.1*y] = in[x + in.stride.1*y]*2.0 + in[x + (y + 1)*in.stride.1]*2.0 + in[x + (y + 2)*in.stride.1]*2.0
+)");
+}
+
+TEST(Lowered, Unroll) {
+  Schedule s;
+  s["up"].compute_inline();
+  s["out"].bound("y", 0, 3).unroll("y");
+  EXPECT_EQ(body(chain(), s), R"(
+// produce out: default
+for x in [0, W):  // out
+  out[x] = in[x]*2.0 + in[in.stride.1 + x]*2.0 + in[in.stride.1*2 + x]*2.0
+for x in [0, W):  // out
+  out[out.stride.1 + x] = in[in.stride.1 + x]*2.0 + in[in.stride.1*2 + x]*2.0 + in[in.stride.1*3 + x]*2.0
+for x in [0, W):  // out
+  out[out.stride.1*2 + x] = in[in.stride.1*2 + x]*2.0 + in[in.stride.1*3 + x]*2.0 + in[in.stride.1*4 + x]*2.0
+)");
+}
+
+// Whole vectors, then one that is masked.
+TEST(Lowered, Vectorize) {
+  Schedule s;
+  s["up"].compute_inline();
+  s["out"].vectorize("x", 8);
+  EXPECT_EQ(body(chain(), s), R"(
+// produce out: default
+for y in [0, H):  // out
+  let x.o.rest = W/8
+  for x.o in [0, x.o.rest):  // out: #2 vectorize(x, 8)
+    out[ramp(x.o*8 + out.stride.1*y, 1, 8)] = in[ramp(x.o*8 + in.stride.1*y, 1, 8)]*broadcast(2.0, 8) + in[ramp(x.o*8 + (y + 1)*in.stride.1, 1, 8)]*broadcast(2.0, 8) + in[ramp(x.o*8 + (y + 2)*in.stride.1, 1, 8)]*broadcast(2.0, 8)
+  for x.o in [x.o.rest, x.o.rest + ((W + 7)/8 - x.o.rest)):  // out: #2 vectorize(x, 8)
+    out[ramp(x.o*8 + out.stride.1*y, 1, 8)] = load_if(ramp(x.o*8, 1, 8) < broadcast(W, 8), in[ramp(x.o*8 + in.stride.1*y, 1, 8)])*broadcast(2.0, 8) + load_if(ramp(x.o*8, 1, 8) < broadcast(W, 8), in[ramp(x.o*8 + (y + 1)*in.stride.1, 1, 8)])*broadcast(2.0, 8) + load_if(ramp(x.o*8, 1, 8) < broadcast(W, 8), in[ramp(x.o*8 + (y + 2)*in.stride.1, 1, 8)])*broadcast(2.0, 8) if ramp(x.o*8, 1, 8) < broadcast(W, 8)
+)");
+}
+
+// Ends that clamp keep their names; starts were plain sums and are put in place.
+TEST(Lowered, ARegionInsideTiles) {
+  Schedule s;
+  s["out"].split("y", "yo", "yi", 4, Tail::Guard).split("x", "xo", "xi", 8).reorder("xi", "yi", "xo", "yo");
+  s["up"].compute_at("out", "xo");
+  EXPECT_EQ(body(chain(), s), R"(
+// produce out: default
+for yo in [0, (H + 3)/4):  // out: #1 split(y, yo, yi, 4, guard)
+  for xo in [0, (W + 7)/8):  // out: #2 split(x, xo, xi, 8)
+    let up.x.max = xo*8 + min(W - xo*8, 8) - 1
+    let up.y.max = yo*4 + min(H - yo*4, 4) + 1
+    allocate up: f32[8, 6] in stack
+    // produce up: #4 compute_at(out, xo)
+    for y in [yo*4, yo*4 + (up.y.max - yo*4 + 1)):  // up
+      for x in [xo*8, xo*8 + (up.x.max - xo*8 + 1)):  // up
+        up[x + y*8 - xo*8 - yo*32] = in[x + in.stride.1*y]*2.0
+    for yi in [0, min(H - yo*4, 4)):  // out: #1 split(y, yo, yi, 4, guard)
+      for xi in [0, min(W - xo*8, 8)):  // out: #2 split(x, xo, xi, 8)
+        out[xi + xo*8 + (yi + yo*4)*out.stride.1] = up[xi + yi*8] + up[xi + yi*8 + 8] + up[xi + yi*8 + 16]
+)");
+}
+
+// Prologue and epilogue share one body with the clamps; the steady part has none, and its reads are dense.
+TEST(Lowered, EdgesOfAVectorLoop) {
+  Schedule s;
+  s["edged"].compute_inline();
+  s["out"].vectorize("x", 8);
+  EXPECT_EQ(body(edges(), s), R"(
+// produce out: default
+let x.o.rest = max((W - 1)/8, 1)
+for x.o.side in [0, 2):
+  let x.o.side.min = select(x.o.side < 1, 0, x.o.rest)
+  let x.o.side.end = select(x.o.side < 1, 1, (W + 7)/8)
+  for x.o in [x.o.side.min, x.o.side.min + (x.o.side.end - x.o.side.min)):  // out: #2 vectorize(x, 8)
+    for x.v in [0, 8):  // out: #2 vectorize(x, 8)
+      if x.o*8 + x.v < W:
+        out[x.o*8 + x.v] = in[max(x.o*8 + x.v - 1, 0)] + in[min(x.o*8 + x.v, W - 1)] + in[min(x.o*8 + x.v + 1, W - 1)]
+  if x.o.side < 1:
+    for x.o in [1, 1 + (x.o.rest - 1)):  // out: #2 vectorize(x, 8)
+      out[ramp(x.o*8, 1, 8)] = in[ramp(x.o*8 - 1, 1, 8)] + in[ramp(x.o*8, 1, 8)] + in[ramp(x.o*8 + 1, 1, 8)]
+)");
+}
+
+TEST(Lowered, EdgesOfASerialLoop) {
+  Schedule s;
+  s["edged"].compute_inline();
+  s["out"].serial("x");
+  EXPECT_EQ(body(edges(), s), R"(
+// produce out: default
+let x.rest = max(W - 1, 1)
+for x.side in [0, 2):
+  let x.side.min = select(x.side < 1, 0, x.rest)
+  let x.side.end = select(x.side < 1, 1, W)
+  for x in [x.side.min, x.side.min + (x.side.end - x.side.min)):  // out: #2 serial(x)
+    out[x] = in[max(x - 1, 0)] + in[x] + in[min(x + 1, W - 1)]
+  if x.side < 1:
+    for x in [1, 1 + (x.rest - 1)):  // out: #2 serial(x)
+      out[x] = in[x - 1] + in[x] + in[x + 1]
+)");
+}
+
+}  // namespace
+}  // namespace calotype::test
