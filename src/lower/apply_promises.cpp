@@ -1,4 +1,5 @@
-// Promises: a size of an output that the schedule bounds is that constant everywhere, and the plan checks it.
+// Promises: a size of an output that the schedule bounds is that constant everywhere, and the plan checks it. Another
+// Func ranges over what was promised of it, which may be more than is needed.
 //
 // Requires: a placed tree. Leaves: the graph with constants for promised sizes; LoopTree::promises and promised_sizes,
 // which keep the names for the check. Called by bounds inference before it looks at any size.
@@ -69,5 +70,25 @@ class Promises {
 }  // namespace
 
 void apply_promises(LoopTree& tree) { Promises(tree).run(); }
+
+void keep_promises(LoopTree& tree, FuncId id, std::vector<Box>& needs) {
+  const lang::FuncDef& func = tree.func(id);
+  for (const schedule::BoundPromise& p : tree.scheduled.of(id).bounds) {
+    const ir::Interval promised{ir::index(p.min), ir::index(p.min + p.extent - 1)}, all = needs[0][p.dim];
+    const Expr holds = ir::simplify(all.min >= promised.min && all.max <= promised.max, tree.facts);
+    if (depends_on_loops(tree, holds) && !ir::prove(holds, tree.facts))
+      throw Error({.kind = ErrorKind::Schedule,
+                   .message = fmt::format("'{}' is bounded to {} to {} in '{}', and what its place needs may lie outside",
+                                          func.name, p.min, p.min + p.extent - 1, func.args[p.dim]->name),
+                   .func = func.name,
+                   .directive = p.origin,
+                   .value = fmt::format("{} from {}", p.extent, p.min),
+                   .legal = fmt::format("a bound that holds what is needed: {} to {}", ir::to_string(all.min),
+                                        ir::to_string(all.max))});
+    require(tree, {holds, fmt::format("the schedule's {} does not hold what is needed, {{}} to {{}}", p.origin), func.name,
+                   {all.min, all.max}, "sizes for which it does, or a larger bound"});
+    for (Box& need : needs) need[p.dim] = promised;
+  }
+}
 
 }  // namespace calotype::lower

@@ -96,10 +96,7 @@ class Inference {
   }
 
   void require(Expr condition, std::string message, std::string subject, std::vector<Expr> values, std::string legal) {
-    condition = simple(condition);
-    if (ir::is_one(condition) || ir::prove(condition, tree_.facts)) return;
-    for (Expr& v : values) v = simple(v);
-    tree_.checks.push_back({condition, std::move(message), std::move(subject), std::move(values), std::move(legal)});
+    lower::require(tree_, {std::move(condition), std::move(message), std::move(subject), std::move(values), std::move(legal)});
   }
 
   // ---- Regions ---------------------------------------------------------------------------------------------
@@ -110,7 +107,7 @@ class Inference {
     Box box = required(id, func.callee, sched.compute);
     if (const lang::OutputDef* output = output_def(id)) include_output(box, *output);
     std::vector<Box> needs = stage_needs(func, box);
-    if (!graph().is_output(id)) keep_promises(func, sched, needs);
+    if (!graph().is_output(id)) keep_promises(tree_, id, needs);
     Box& all = needs[0];
     round_region(sched, all);
     Storage storage;
@@ -355,34 +352,6 @@ class Inference {
     ranges.limits.push_back(range.max);
   }
 
-  // A stage with a promise ranges over what was promised, which may be more than is needed.
-  void keep_promises(const lang::FuncDef& func, const schedule::FuncSchedule& sched, std::vector<Box>& needs) {
-    for (const schedule::BoundPromise& p : sched.bounds) {
-      const Interval promised{ir::index(p.min), ir::index(p.min + p.extent - 1)};
-      const Interval& all = needs[0][p.dim];
-      const Expr holds = simple(all.min >= promised.min && all.max <= promised.max);
-      const std::string legal = fmt::format("a bound that holds what is needed: {} to {}", ir::to_string(all.min), ir::to_string(all.max));
-      if (depends_on_loops(holds) && !ir::prove(holds, tree_.facts))
-        throw Error({.kind = ErrorKind::Schedule,
-                     .message = fmt::format("'{}' is bounded to {} to {} in '{}', and what its place needs may lie outside",
-                                            func.name, p.min, p.min + p.extent - 1, func.args[p.dim]->name),
-                     .func = func.name,
-                     .directive = p.origin,
-                     .value = fmt::format("{} from {}", p.extent, p.min),
-                     .legal = legal});
-      require(holds, fmt::format("the schedule's {} does not hold what is needed, {{}} to {{}}", p.origin), func.name,
-              {all.min, all.max}, "sizes for which it does, or a larger bound");
-      for (Box& need : needs) need[p.dim] = promised;
-    }
-  }
-
-  bool depends_on_loops(const Expr& e) const {
-    const std::vector<ir::SymbolPtr> symbols = ir::free_symbols(e);
-    return std::any_of(symbols.begin(), symbols.end(), [&](const ir::SymbolPtr& s) {
-      return s->kind == ir::SymbolKind::Loop || (s->kind == ir::SymbolKind::Let && !named_at_root(s));
-    });
-  }
-
   // RoundUp and ShiftInwards on an inner stage ask for more than its consumers do.
   void round_region(const schedule::FuncSchedule& sched, Box& box) {
     for (const schedule::StageSchedule& stage : sched.stages)
@@ -423,10 +392,6 @@ class Inference {
     (site.kind == Place::Kind::At ? tree_.loop(site.loop).lets : tree_.root_lets).push_back({symbol, e});
     tree_.facts.set_value(symbol, e);
     return ir::make_var(symbol);
-  }
-
-  bool named_at_root(const ir::SymbolPtr& symbol) const {
-    return std::any_of(tree_.root_lets.begin(), tree_.root_lets.end(), [&](const Binding& b) { return b.symbol == symbol; });
   }
 
   // ---- Loops of a stage ------------------------------------------------------------------------------------
@@ -485,7 +450,7 @@ class Inference {
     void require_room(const Transform& t, const Expr& old) {
       const Expr enough = in_.simple(old >= ir::index(t.factor));
       if (ir::is_one(enough) || ir::prove(enough, tree_.facts)) return;
-      if (in_.depends_on_loops(enough))
+      if (depends_on_loops(tree_, enough))
         throw Error({.kind = ErrorKind::Schedule,
                      .message = fmt::format("{} shifts inwards by up to {}, but the region here may be smaller",
                                             t.origin, t.factor),

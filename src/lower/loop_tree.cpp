@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace calotype::lower {
 namespace {
 
@@ -148,6 +150,23 @@ std::vector<Expr> calls_in(const lang::StageDef& stage) {
     collect(r.extent);
   }
   return calls;
+}
+
+void require(LoopTree& tree, LoopTree::Check check) {
+  check.condition = ir::simplify(check.condition, tree.facts);
+  if (ir::is_one(check.condition) || ir::prove(check.condition, tree.facts)) return;
+  for (Expr& v : check.values) v = ir::simplify(v, tree.facts);
+  tree.checks.push_back(std::move(check));
+}
+
+bool depends_on_loops(const LoopTree& tree, const Expr& e) {
+  const auto at_root = [&](const ir::SymbolPtr& s) {
+    return std::any_of(tree.root_lets.begin(), tree.root_lets.end(), [&](const Binding& b) { return b.symbol == s; });
+  };
+  const std::vector<ir::SymbolPtr> symbols = ir::free_symbols(e);
+  return std::any_of(symbols.begin(), symbols.end(), [&](const ir::SymbolPtr& s) {
+    return s->kind == ir::SymbolKind::Loop || (s->kind == ir::SymbolKind::Let && !at_root(s));
+  });
 }
 
 std::string to_string(const LoopTree& tree) { return Printer(tree).run(); }

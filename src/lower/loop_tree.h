@@ -160,6 +160,11 @@ std::vector<LoopId> site_loops(const LoopTree& tree, const schedule::Place& plac
 /// Calls of stage definitions to `callee_func`, as coordinate lists in terms of the stage's symbols.
 std::vector<Expr> calls_in(const lang::StageDef& stage);
 
+/// Adds a check of the call, unless the facts prove that it holds.
+void require(LoopTree& tree, LoopTree::Check check);
+/// Whether a value may differ between iterations, so that no check of the call can speak of it.
+bool depends_on_loops(const LoopTree& tree, const Expr& e);
+
 /// Text of the tree, for levels bounds to sync.
 std::string to_string(const LoopTree& tree);
 

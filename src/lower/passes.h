@@ -62,5 +62,7 @@ void narrow_indices(Function& kernel, int bits);
 void slide_window(LoopTree& tree, FuncId func, Box& box, Storage& storage);
 /// Used by infer_bounds, first of all.
 void apply_promises(LoopTree& tree);
+/// Used by infer_bounds for a Func that is no output: `needs`, a box for each of its stages, become what was promised.
+void keep_promises(LoopTree& tree, FuncId func, std::vector<Box>& needs);
 
 }  // namespace calotype::lower

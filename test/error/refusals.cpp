@@ -1,3 +1,5 @@
+// What a refusal must say, and the pipeline on which most are tried.
+
 #include "error/refusals.h"
 
 #include "support/run.h"

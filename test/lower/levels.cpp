@@ -1,3 +1,5 @@
+// Small pipelines and their text at the levels of lowering.
+
 #include "lower/levels.h"
 
 #include "schedule/scheduled.h"
