@@ -21,7 +21,10 @@ const char* to_string(Axis axis) {
 Layout::Layout(std::vector<Digit> digits, int rank) : digits_(std::move(digits)), rank_(rank) {
   std::vector<std::int64_t> next(rank_, 1);
   for (const Digit& d : digits_) {
-    if (d.dim < 0 || d.dim >= rank_ || d.stride != next[d.dim] || d.extent < 1)
+    if (d.dim < 0 || d.dim >= rank_)
+      throw Error({.kind = ErrorKind::Internal,
+                   .message = fmt::format("a layout of {} dimensions has no dimension {}", rank_, d.dim)});
+    if (d.stride != next[d.dim] || d.extent < 1)
       throw Error({.kind = ErrorKind::Internal,
                    .message = fmt::format("a layout's digits must tile dimension {}: stride {} where {} is next",
                                           d.dim, d.stride, next[d.dim])});

@@ -15,6 +15,8 @@
 #include <cstring>
 #include <memory>
 
+#include "codegen/llvm/hand_over.h"
+
 namespace calotype::llvm_backend {
 namespace {
 
@@ -27,16 +29,21 @@ int parallel_for_tbb(void* context, ParallelBody body, std::int64_t begin, std::
   }
   std::atomic<int> status{0};
   tbb::task_group_context group;
+  HandOver start, finish;
+  start.give();
   tbb::parallel_for(
       tbb::blocked_range<std::int64_t>(begin, end),
       [&](const tbb::blocked_range<std::int64_t>& range) {
+        start.take();
         if (int code = body(context, range.begin(), range.end(), closure)) {
           int expected = 0;
           status.compare_exchange_strong(expected, code);
           group.cancel_group_execution();
         }
+        finish.give();
       },
       tbb::auto_partitioner{}, group);
+  finish.take();
   return status;
 }
 
