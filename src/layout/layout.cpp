@@ -10,10 +10,14 @@ namespace calotype::layout {
 
 const char* to_string(Axis axis) {
   switch (axis) {
-    case Axis::ThreadX: return "thread.x";
-    case Axis::ThreadY: return "thread.y";
-    case Axis::ThreadZ: return "thread.z";
-    case Axis::Register: return "register";
+    case Axis::ThreadX:
+      return "thread.x";
+    case Axis::ThreadY:
+      return "thread.y";
+    case Axis::ThreadZ:
+      return "thread.z";
+    case Axis::Register:
+      return "register";
   }
   return "";
 }
@@ -25,9 +29,10 @@ Layout::Layout(std::vector<Digit> digits, int rank) : digits_(std::move(digits))
       throw Error({.kind = ErrorKind::Internal,
                    .message = fmt::format("a layout of {} dimensions has no dimension {}", rank_, d.dim)});
     if (d.stride != next[d.dim] || d.extent < 1)
-      throw Error({.kind = ErrorKind::Internal,
-                   .message = fmt::format("a layout's digits must tile dimension {}: stride {} where {} is next",
-                                          d.dim, d.stride, next[d.dim])});
+      throw Error(
+          {.kind = ErrorKind::Internal,
+           .message = fmt::format("a layout's digits must tile dimension {}: stride {} where {} is next",
+                                  d.dim, d.stride, next[d.dim])});
     next[d.dim] *= d.extent;
   }
 }
@@ -81,7 +86,8 @@ std::string Layout::str(const std::vector<std::string>& names) const {
   for (int dim = 0; dim < rank_; ++dim) {
     std::string part;
     for (const Digit& d : digits_)
-      if (d.dim == dim) part = fmt::format("{} {}{}", to_string(d.axis), d.extent, part.empty() ? "" : " | " + part);
+      if (d.dim == dim)
+        part = fmt::format("{} {}{}", to_string(d.axis), d.extent, part.empty() ? "" : " | " + part);
     text += fmt::format("{}{} = {}", dim ? ", " : "", names[dim], part.empty() ? "1" : part);
   }
   return text;

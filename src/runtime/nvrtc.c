@@ -41,6 +41,22 @@ static char missing[512];
 static char path[512];
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
+/* NVRTC opens libnvrtc-builtins by its bare name when it compiles. One that lies beside it, in a folder that the loader
+   does not search, is found then because it is loaded already. */
+static void load_builtins(const char* file) {
+  const char* slash = strrchr(file, '/');
+  char pattern[512];
+  glob_t found;
+  if (!slash) return;
+  snprintf(pattern, sizeof pattern, "%.*s/libnvrtc-builtins.so*", (int)(slash - file), file);
+  if (glob(pattern, 0, NULL, &found) == 0) {
+    for (size_t i = found.gl_pathc; i-- > 0;) {
+      if (dlopen(found.gl_pathv[i], RTLD_NOW | RTLD_LOCAL)) break;
+    }
+  }
+  globfree(&found);
+}
+
 /* Open the library and find its functions. A library that lacks one is passed over. */
 static int try_file(const char* file) {
   void* library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
@@ -60,6 +76,7 @@ static int try_file(const char* file) {
   int major = 0, minor = 0;
   if (nvrtc.version(&major, &minor) != 0) return 0;
   version = major * 1000 + minor * 10;
+  load_builtins(file);
   snprintf(path, sizeof path, "%s", file);
   return 1;
 }

@@ -60,7 +60,7 @@ Schedule vectors(const OperatorTypes&) {
 Schedule host(const OperatorTypes& types) {
   Schedule s;
   const bool interleaved = !types.all().is_float();
-  const Knob strip = s.knob("STRIP", 128), rows = s.knob("ROWS", 8),
+  const Knob strip = s.knob("STRIP", 64), rows = s.knob("ROWS", 8),
              vector = s.knob("VECTOR", interleaved ? 32 : 16);
   s["gauss"].compute_inline();
   s["sharp"]

@@ -16,9 +16,14 @@
 namespace calotype::cuda {
 namespace {
 
-std::vector<const char*> nvrtc_options(const CompileOptions& options) {
-  return {options.contract ? "--fmad=true" : "--fmad=false", "--std=c++17", "--ptxas-options=-v",
-          "--restrict"};
+constexpr int kVersionWithCache = 12090;
+
+std::vector<const char*> nvrtc_options(const CompileOptions& options, int version) {
+  std::vector<const char*> all = {options.contract ? "--fmad=true" : "--fmad=false", "--std=c++17",
+                                  "--ptxas-options=-v", "--restrict"};
+  // What NVRTC takes from the driver's cache comes without the figures of ptxas; the cache here keeps them.
+  if (version >= kVersionWithCache) all.push_back("--no-cache");
+  return all;
 }
 
 calotype_hash cache_key(const std::string& source, const std::string& arch, const CompileOptions& options,
@@ -26,7 +31,7 @@ calotype_hash cache_key(const std::string& source, const std::string& arch, cons
   calotype_hash hash = calotype_hash_text(calotype_hash_start(), "cuda 1");
   hash = calotype_hash_bytes(hash, &version, sizeof version);
   hash = calotype_hash_text(hash, arch.c_str());
-  for (const char* option : nvrtc_options(options)) hash = calotype_hash_text(hash, option);
+  for (const char* option : nvrtc_options(options, version)) hash = calotype_hash_text(hash, option);
   return calotype_hash_text(hash, source.c_str());
 }
 
@@ -70,7 +75,7 @@ std::string numbered(const std::string& source) {
   return text;
 }
 
-void compile_now(const std::string& source, const CompileOptions& options, Compiled& c) {
+void compile_now(const std::string& source, const CompileOptions& options, int version, Compiled& c) {
   struct Output : calotype_nvrtc_output {
     Output() : calotype_nvrtc_output{} {}
     ~Output() { calotype_nvrtc_free(this); }
@@ -78,7 +83,7 @@ void compile_now(const std::string& source, const CompileOptions& options, Compi
     Output& operator=(const Output&) = delete;
   } output;
   calotype_context context{};
-  const std::vector<const char*> flags = nvrtc_options(options);
+  const std::vector<const char*> flags = nvrtc_options(options, version);
   if (calotype_nvrtc_compile(&context, source.c_str(), options.name.c_str(), c.arch.c_str(), flags.data(),
                              static_cast<int>(flags.size()), &output) != CALOTYPE_GOOD)
     throw_error(context.error);
@@ -102,7 +107,7 @@ Compiled compile(const std::string& source, const std::string& arch, const Compi
   const calotype_hash key = cache_key(source, arch, options, version);
   c.from_cache = options.cache && read_cache(key, c);
   if (!c.from_cache) {
-    compile_now(source, options, c);
+    compile_now(source, options, version, c);
     const std::string data = pack(c);
     if (options.cache) calotype_cache_write(key, data.data(), data.size());
   }

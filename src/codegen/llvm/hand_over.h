@@ -1,6 +1,6 @@
 #pragma once
-// Tells the thread sanitizer what it cannot see: that oneTBB, which is not built with it, orders what one thread did
-// before another begins. Nothing otherwise.
+// Tells the thread sanitizer what it cannot see: that oneTBB, which is not built with it, orders what one
+// thread did before another begins. Nothing otherwise.
 
 #if defined(__SANITIZE_THREAD__)
 #include <sanitizer/tsan_interface.h>
