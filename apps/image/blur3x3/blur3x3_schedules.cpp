@@ -54,13 +54,13 @@ Schedule vectors(const OperatorTypes& types) {
   return s;
 }
 
-// Eight rows of a vector at a time, the horizontal sums of those and of two more in registers.
+// A few rows of a vector at a time, the horizontal sums of those and of two more in registers.
 // Photos of 8 bits are mostly interleaved: their rows are taken apart once, with their edges, not at every
 // read.
 Schedule host(const OperatorTypes& types) {
   Schedule s;
   const bool interleaved = !types.all().is_float();
-  const Knob strip = s.knob("STRIP", 64), rows = s.knob("ROWS", 8),
+  const Knob strip = s.knob("STRIP", 128), rows = s.knob("ROWS", interleaved ? 16 : 8),
              vector = s.knob("VECTOR", interleaved ? 32 : 16);
   s["blur"]
       .compute_root()
@@ -120,7 +120,7 @@ CALOTYPE_SCHEDULES(blur3x3)
     .schedule("strips", Target::Kind::Host, "strips of rows in parallel, horizontal sums slide down a strip",
               strips)
     .schedule("vectors", Target::Kind::Host, "the strips, vectorised along x", vectors)
-    .schedule("host", Target::Kind::Host, "eight rows of a vector at a time, horizontal sums in registers",
+    .schedule("host", Target::Kind::Host, "a few rows of a vector at a time, horizontal sums in registers",
               host)
     .schedule("gpu_threads", Target::Kind::Cuda, "a thread a sample", gpu_threads)
     .schedule("gpu", Target::Kind::Cuda, "tiles with their horizontal sums in shared memory", gpu);
