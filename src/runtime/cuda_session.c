@@ -3,7 +3,7 @@
 #include "runtime/context.h"
 #include "runtime/cuda_device.h"
 
-enum { MAX_PARAMETERS = 128 };
+enum { MAX_PARAMETERS = 512 }; /* the 4096 bytes that every architecture has for them, 8 bytes each */
 
 static calotype_error_kind result_of(const calotype_cuda_session* session, calotype_context* context,
                                      calotype_cu_result result, const char* action) {
