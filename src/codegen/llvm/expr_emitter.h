@@ -47,7 +47,7 @@ class ExprEmitter {
     Expr stride;  ///< scalar
   };
   std::optional<Affine> as_affine(const Expr& index) const;
-  const Expr& look_through(const Expr& e) const;
+  Expr look_through(const Expr& e) const;
   llvm::Value* load(const Expr& e);
   llvm::Value* load_scalar(const ir::BufferPtr& buffer, const Expr& index, const Expr& predicate);
   llvm::Value* load_vector(const ir::BufferPtr& buffer, Type type, const Expr& index, llvm::Value* mask);

@@ -43,7 +43,7 @@ Expr combine(Op op, const Expr& x, const Expr& y) {
 
 }  // namespace
 
-const Expr& ExprEmitter::look_through(const Expr& e) const {
+Expr ExprEmitter::look_through(const Expr& e) const {
   if (e->op != Op::Variable) return e;
   auto it = environment_.vector_lets.find(ir::symbol_of(e).get());
   return it == environment_.vector_lets.end() ? e : look_through(it->second);
@@ -51,7 +51,7 @@ const Expr& ExprEmitter::look_through(const Expr& e) const {
 
 /// The index as base + i * stride in lane i, if its form shows that.
 std::optional<ExprEmitter::Affine> ExprEmitter::as_affine(const Expr& index) const {
-  const Expr& e = look_through(index);
+  const Expr e = look_through(index);
   if (e->op == Op::Ramp && e->args[0]->type.lanes == 1) return Affine{e->args[0], e->args[1]};
   if (e->op == Op::Broadcast && e->args[0]->type.lanes == 1) {
     return Affine{e->args[0], ir::make_zero(e->type.element())};
@@ -95,11 +95,11 @@ Value* ExprEmitter::offset(const ir::BufferPtr& buffer, Value* pointer, std::int
 /// One pointer a lane. What all lanes share is added as a scalar, which leaves the vector part narrow where
 /// it is.
 Value* ExprEmitter::pointers(const ir::BufferPtr& buffer, const Expr& index) {
-  const Expr& e = look_through(index);
+  const Expr e = look_through(index);
   llvm::Type* element = memory_type(b_.getContext(), buffer->type.element());
   if (e->op == Op::Add) {
     for (int side : {0, 1}) {
-      const Expr& shared = look_through(e->args[static_cast<std::size_t>(side)]);
+      const Expr shared = look_through(e->args[static_cast<std::size_t>(side)]);
       if (shared->op != Op::Broadcast || shared->args[0]->type.lanes != 1) continue;
       Value* base = address(buffer, emit(shared->args[0]));
       return b_.CreateInBoundsGEP(element, base, emit(e->args[static_cast<std::size_t>(1 - side)]));
