@@ -1,5 +1,5 @@
 #pragma once
-// The schedule that users get for an operator and target.
+// The schedule that an operator is measured under.
 
 #include "calotype/operator.h"
 #include "cli/select.h"
@@ -25,6 +25,17 @@ inline cli::ChosenSchedule shipped_schedule(const Operator& op, const OperatorTy
     if (chosen.source != "empty") return chosen;
   }
   select.schedule = target.is_gpu() ? "@gpu" : "@host";
+  return cli::choose_schedule(select, op, types, pipeline, target);
+}
+
+/// The schedule of that name, as for `calotype run`; "shipped": the one that users get.
+inline cli::ChosenSchedule schedule_named(const std::string& name, const Operator& op,
+                                          const OperatorTypes& types, const Pipeline& pipeline,
+                                          const Target& target) {
+  if (name == "shipped") return shipped_schedule(op, types, pipeline, target);
+  cli::Selection select;
+  select.op = op.name;
+  select.schedule = name;
   return cli::choose_schedule(select, op, types, pipeline, target);
 }
 

@@ -17,10 +17,10 @@ struct GpuFigure {
   std::function<nlohmann::ordered_json(const cuda::Device& device)> measure;
 };
 
-/// What operators are measured under: the shipped schedule, or that which is named as for `calotype run`,
-/// with each combination of the knobs' values.
+/// What operators are measured under: a schedule by name (see shipped.h), with each combination of the knobs'
+/// values.
 struct Schedules {
-  std::string name;
+  std::string name = "shipped";
   cli::KnobValues knobs;
 };
 

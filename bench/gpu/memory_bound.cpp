@@ -89,23 +89,13 @@ double check(const RowOperator& row_operator, const Pipeline& pipeline, const Ar
   return worst;
 }
 
-/// A schedule that is named, or the one that users get.
-cli::ChosenSchedule chosen_schedule(const Operator& op, const OperatorTypes& types, const Pipeline& pipeline,
-                                    const std::string& name, const Target& target) {
-  if (name.empty()) return shipped_schedule(op, types, pipeline, target);
-  cli::Selection select;
-  select.op = op.name;
-  select.schedule = name;
-  return cli::choose_schedule(select, op, types, pipeline, target);
-}
-
 nlohmann::ordered_json measure(const RowOperator& row_operator, const std::string& schedule,
                                const cli::Knobs& knobs, const cuda::Device& device) {
   const Operator& op = find_operator(row_operator.op);
   const OperatorTypes types = OperatorTypes::parse(row_operator.type);
   const Pipeline pipeline = op.pipeline(types);
   const cli::ChosenSchedule chosen =
-      chosen_schedule(op, types, pipeline, schedule, Target::cuda(device.arch()));
+      schedule_named(schedule, op, types, pipeline, Target::cuda(device.arch()));
   const DeviceKernel kernel(pipeline, cli::with_knobs(chosen.schedule, knobs));
 
   const Arguments host = make_arguments(pipeline, row_operator.sizes(row_operator.rows));
@@ -153,7 +143,7 @@ nlohmann::ordered_json measure(const RowOperator& row_operator, const std::strin
 /// "@gpu" with THREADS=128 is ":@gpu,THREADS=128" behind the name of the operator.
 std::string suffix(const std::string& schedule, const cli::Knobs& knobs) {
   std::string text;
-  if (!schedule.empty()) text += ":" + schedule;
+  if (schedule != "shipped") text += ":" + schedule;
   for (const auto& [name, value] : knobs)
     text += (text.empty() ? ":" : ",") + name + "=" + std::to_string(value);
   return text;

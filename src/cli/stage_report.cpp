@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "cli/report.h"
 
 namespace calotype::cli {
@@ -45,11 +43,6 @@ Json stage_json(const StageFinding& f) {
   object["first"] = difference_json(f.first);
   object["worst"] = difference_json(f.worst);
   return object;
-}
-
-const driver::StageValues& values_of(const std::string& name, const StageFindings& findings) {
-  return *std::find_if(findings.values.begin(), findings.values.end(),
-                       [&](const driver::StageValues& v) { return v.name == name; });
 }
 
 }  // namespace
@@ -94,14 +87,14 @@ std::string dumps_text(const Pairs& dumps, const StageFindings& findings) {
   std::string text;
   for (const auto& [name, path] : dumps)
     text +=
-        line("wrote", fmt::format("{}: {} over {}", path, name, box_text(values_of(name, findings).values)));
+        line("wrote", fmt::format("{}: {} over {}", path, name, box_text(findings.values_of(name).values)));
   return text;
 }
 
 Json dumps_json(const Pairs& dumps, const StageFindings& findings) {
   Json object = Json::object();
   for (const auto& [name, path] : dumps) {
-    const Buffer& values = values_of(name, findings).values;
+    const Buffer& values = findings.values_of(name).values;
     Json min = Json::array(), extent = Json::array();
     for (int d = 0; d < values.rank(); ++d) {
       min.push_back(values.min(d));

@@ -52,6 +52,11 @@ const StageFinding* StageFindings::first_different() const {
   return at == compared.end() ? nullptr : &*at;
 }
 
+const driver::StageValues& StageFindings::values_of(const std::string& name) const {
+  return *std::find_if(values.begin(), values.end(),
+                       [&](const driver::StageValues& v) { return v.name == name; });
+}
+
 StageFindings examine_stages(const Pipeline& pipeline, const Schedule& schedule, const Target& target,
                              const Call& call, bool compare, const Pairs& dumps) {
   const lang::Graph& graph = pipeline.graph();
@@ -75,11 +80,10 @@ StageFindings examine_stages(const Pipeline& pipeline, const Schedule& schedule,
 
 void write_dumps(const Pairs& dumps, const StageFindings& findings) {
   for (const auto& [name, path] : dumps) {
-    const auto stage = std::find_if(findings.values.begin(), findings.values.end(),
-                                    [&, &wanted = name](const auto& v) { return v.name == wanted; });
-    if (!stage->values.defined())
+    const Buffer& values = findings.values_of(name).values;
+    if (!values.defined())
       usage_error("no output needs the stage at these sizes, so it has no values", name, "larger sizes");
-    write_npy(path, stage->values.translate(std::vector<std::int64_t>(stage->values.rank(), 0)));
+    write_npy(path, values.translate(std::vector<std::int64_t>(values.rank(), 0)));
   }
 }
 

@@ -22,6 +22,8 @@ struct StageFindings {
   std::vector<driver::StageValues> values;  ///< of the stages compared or dumped
   bool passed() const { return first_different() == nullptr; }
   const StageFinding* first_different() const;
+  /// Of a stage that was compared or dumped.
+  const driver::StageValues& values_of(const std::string& name) const;
 };
 
 /// Runs the schedule with its stages stored: with `compare` all of them, else those of `dumps` (STAGE=FILE).

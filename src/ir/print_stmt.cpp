@@ -101,7 +101,7 @@ class StmtPrinter {
   void print_for(const StmtNode& s) {
     const LoopInfo& loop = s.loop();
     line(fmt::format("for {} in [{}, {}){}:{}", loop.var->name, to_string(s.exprs[0]),
-                     range_end(s.exprs[0], s.exprs[1]), binding_text(loop), comment(loop.origin)));
+                     range_end(s.exprs[0], s.exprs[1]), binding_text(loop), comment(loop.text())));
     print_nested(s.body());
   }
 

@@ -27,13 +27,16 @@ namespace calotype::ir {
 /// name it: visiting and rewriting leave them alone.
 enum class StmtKind : std::uint8_t { Block, Let, For, If, Store, Allocate, Check, Barrier, Note };
 
-/// A loop as printers and debuggers see it. `origin` says which stage and directive made it.
+/// A loop as printers and debuggers see it.
 struct LoopInfo {
   SymbolPtr var;
   Binding binding = Binding::Serial;
-  int axis = 0;                           ///< for GpuBlock, GpuThread: 0 x, 1 y, 2 z
-  std::string origin;                     ///< "blur_y: split(y, yo, yi, 32)"
-  std::string func = {}, directive = {};  ///< the same in parts, for refusals
+  int axis = 0;             ///< for GpuBlock, GpuThread: 0 x, 1 y, 2 z
+  std::string func = {};    ///< the Func of the stage that it belongs to
+  std::string origin = {};  ///< what made it: "split(y, yo, yi, 32)"; empty: the stage itself
+
+  /// "blur_y: split(y, yo, yi, 32)".
+  std::string text() const { return func.empty() || origin.empty() ? func + origin : func + ": " + origin; }
 };
 using LoopInfoPtr = std::shared_ptr<const LoopInfo>;
 

@@ -87,8 +87,7 @@ class Emitter {
       body = ir::let_stmt(let->symbol, let->value, body);
     ir::LoopInfo info{.var = loop.var, .binding = loop.binding, .axis = loop.axis};
     info.func = tree_.func(node.stage.func).name;
-    info.directive = loop.origin;
-    info.origin = info.func + (loop.origin.empty() ? "" : ": " + loop.origin);
+    info.origin = loop.origin;
     return ir::for_loop(std::move(info), loop.min, loop.extent, body);
   }
 
@@ -157,7 +156,8 @@ class Emitter {
       ir::LoopInfo info{.var = ir::make_symbol(ir::SymbolKind::Loop, fmt::format("first.{}", "xyz"[axis])),
                         .binding = ir::Binding::GpuThread,
                         .axis = axis,
-                        .origin = tree_.func(ref.func).name + ": one thread for the block"};
+                        .func = tree_.func(ref.func).name,
+                        .origin = "one thread for the block"};
       s = ir::for_loop(std::move(info), ir::index(0), ir::index(1), s);
     }
     return s;

@@ -31,21 +31,32 @@ constexpr std::int64_t kEdgeLanes = 8;
 bool expands(ir::Binding b) { return b == ir::Binding::Vector || b == ir::Binding::Unrolled; }
 bool repeats(ir::Binding b) { return b == ir::Binding::Serial || b == ir::Binding::Parallel; }
 
+/// The expressions of which `d` is the least: of a minimum, or of a sum or difference with one extreme in it.
+std::vector<Expr> arms_of(const Expr& d, const ir::Facts& facts) {
+  if (ir::is(d, ir::Op::Min)) return d->args;
+  if (!ir::is(d, ir::Op::Add) && !ir::is(d, ir::Op::Sub)) return {};
+  for (std::size_t side : {0, 1}) {
+    const bool negated = side == 1 && ir::is(d, ir::Op::Sub);
+    if (!ir::is(d->args[side], negated ? ir::Op::Max : ir::Op::Min)) continue;
+    std::vector<Expr> arms;
+    for (const Expr& arm : d->args[side]->args) {
+      std::vector<Expr> args = d->args;
+      args[side] = arm;
+      arms.push_back(ir::simplify(ir::make(d->op, d->type, std::move(args)), facts));
+    }
+    return arms;
+  }
+  return {};
+}
+
 /// Restrict [low, high] to where d >= 0 holds; false if d is not understood.
 bool restrict_range(const Expr& d, const ir::SymbolPtr& var, const ir::Facts& facts, std::vector<Expr>& lows,
                     std::vector<Expr>& highs) {
-  if (ir::is(d, ir::Op::Min))
-    return std::all_of(d->args.begin(), d->args.end(), [&](const Expr& arm) {
-      if (!ir::uses(arm, var)) return ir::prove(arm >= ir::index(0), facts);
-      return restrict_range(arm, var, facts, lows, highs);
+  if (const std::vector<Expr> arms = arms_of(d, facts); !arms.empty())
+    return std::all_of(arms.begin(), arms.end(), [&](const Expr& arm) {
+      return ir::uses(arm, var) ? restrict_range(arm, var, facts, lows, highs)
+                                : ir::prove(arm >= ir::index(0), facts);
     });
-  if (ir::is(d, ir::Op::Add) || ir::is(d, ir::Op::Sub))
-    if (const Expr& least = d->args[0]; ir::is(least, ir::Op::Min))
-      return std::all_of(least->args.begin(), least->args.end(), [&](const Expr& arm) {
-        const Expr sum = ir::simplify(ir::make(d->op, d->type, {arm, d->args[1]}), facts);
-        return ir::uses(sum, var) ? restrict_range(sum, var, facts, lows, highs)
-                                  : ir::prove(sum >= ir::index(0), facts);
-      });
   if (!ir::uses(d, var)) return false;
   const std::optional<ir::LinearIn> line = ir::linear_in(d, var);
   if (!line || line->coefficient == 0) return false;

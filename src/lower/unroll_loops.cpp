@@ -23,7 +23,7 @@ ir::Stmt unrolled(const ir::Stmt& loop, const ir::Facts& facts) {
                  .message = fmt::format("loop '{}' cannot be unrolled: its extent {}", info.var->name,
                                         count ? fmt::format("is {}", *count) : "has no constant bound"),
                  .func = info.func,
-                 .directive = info.directive,
+                 .directive = info.origin,
                  .value = ir::to_string(extent),
                  .legal = fmt::format("a constant extent of at most {}: unroll by a factor, or split first", kMostCopies)});
   std::vector<ir::Stmt> copies;

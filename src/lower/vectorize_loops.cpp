@@ -15,7 +15,7 @@ namespace {
   throw Error({.kind = ErrorKind::Schedule,
                .message = std::move(message),
                .func = loop.func,
-               .directive = loop.directive,
+               .directive = loop.origin,
                .value = value.defined() ? ir::to_string(value) : "",
                .legal = std::move(legal)});
 }

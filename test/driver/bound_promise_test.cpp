@@ -1,5 +1,6 @@
 // A size that a schedule promises: it is a constant in the code, and a call that has another one is refused.
 
+#include "support/pipelines.h"
 #include "support/run.h"
 
 namespace calotype {
@@ -7,17 +8,7 @@ namespace {
 
 using testing::expect_matches;
 using testing::random_buffer;
-
-Pipeline row_sums() {
-  Dim N("N"), R("R");
-  ImageParam in(Float(32), {N, R}, "in");
-  Var x("x"), y("y");
-  RDom k(0, N, "k");
-  Func total("total"), out("out");
-  total(y) += in(k, y);
-  out(x, y) = in(x, y) * total(y) / cast<float>(N);
-  return Pipeline("row_sums", {in}, {{out, {N, R}}});
-}
+using testing::row_sums;
 
 /// A row of 64 in the registers of 16 threads, read twice and loaded once.
 Schedule rows_of_64() {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <thread>
 
+#include "support/pipelines.h"
 #include "support/run.h"
 
 namespace calotype {
@@ -27,38 +28,17 @@ const Target kHost = Target::host();
 const Target kInterpreter = Target::interpreter("sm_90a");
 
 Case stencil(std::int64_t w, std::int64_t h) {
-  Dim W("W"), H("H");
-  ImageParam in(Float(32), {W, H}, "in");
-  Var x("x"), y("y");
-  Func edged = boundary::repeat_edge(in, "edged");
-  Func bx("bx"), out("out");
-  bx(x, y) = edged(x - 1, y) + edged(x, y) * 2.0f + edged(x + 1, y);
-  out(x, y) = bx(x, y - 1) + bx(x, y) * 3.0f + bx(x, y + 1) - in(x, y);
-  return {Pipeline("stencil", {in}, {Output(out, {W, H})}), {random_buffer(Float(32), {w, h}, 1)}, {Buffer(Float(32), {w, h})}};
+  return {testing::stencil(), {random_buffer(Float(32), {w, h}, 1)}, {Buffer(Float(32), {w, h})}};
 }
 
 Case product(std::int64_t m, std::int64_t n, std::int64_t k) {
-  Dim M("M"), N("N"), K("K");
-  ImageParam A(Float(32), {K, M}, "A"), B(Float(32), {N, K}, "B");
-  Var i("i"), j("j");
-  RDom r(0, K, "r");
-  Func acc("acc"), C("C");
-  acc(j, i) += A(r, i) * B(j, r);
-  C(j, i) = acc(j, i) + 1.0f;
-  return {Pipeline("product", {A, B}, {Output(C, {N, M})}),
+  return {testing::product(),
           {random_buffer(Float(32), {k, m}, 2), random_buffer(Float(32), {n, k}, 3)},
           {Buffer(Float(32), {n, m})}};
 }
 
 Case row_sums(std::int64_t n, std::int64_t rows) {
-  Dim N("N"), R("R");
-  ImageParam in(Float(32), {N, R}, "in");
-  Var x("x"), y("y");
-  RDom k(0, N, "k");
-  Func total("total"), out("out");
-  total(y) += in(k, y);
-  out(x, y) = in(x, y) / (abs(total(y)) + 1.0f);
-  return {Pipeline("row_sums", {in}, {Output(out, {N, R})}), {random_buffer(Float(32), {n, rows}, 4)}, {Buffer(Float(32), {n, rows})}};
+  return {testing::row_sums(), {random_buffer(Float(32), {n, rows}, 4)}, {Buffer(Float(32), {n, rows})}};
 }
 
 void run_all(const std::function<Case(int)>& make, int sizes, const Target& target, const std::vector<Edit>& edits) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "driver/kernel_impl.h"
+#include "support/pipelines.h"
 #include "support/run.h"
 
 namespace calotype {
@@ -74,14 +75,7 @@ TEST(StageValues, OfARing) {
 #endif
 
 TEST(StageValues, OfReductionsAndWhatSchedulesMake) {
-  Dim N("N"), R("R");
-  ImageParam in(Float(32), {N, R}, "in");
-  Var x("x"), y("y");
-  RDom k(0, N, "k");
-  Func total("total"), out("out");
-  total(y) += in(k, y);
-  out(x, y) = in(x, y) - total(y);
-  const Pipeline pipeline("centred", {in}, {Output(out, {N, R})});
+  const Pipeline pipeline = testing::row_sums();
   for (const Target& target : targets()) {
     Schedule s;
     s["total"].compute_root();
@@ -160,14 +154,7 @@ TEST(StageValues, BlocksThatComputeAPointTwice) {
 }
 
 TEST(StageValues, RegistersOfABlock) {
-  Dim M("M"), N("N"), K("K");
-  ImageParam A(Float(32), {K, M}, "A"), B(Float(32), {N, K}, "B");
-  Var i("i"), j("j");
-  RDom r(0, K, "r");
-  Func acc("acc"), C("C");
-  acc(j, i) += A(r, i) * B(j, r);
-  C(j, i) = acc(j, i) + 1.0f;
-  const Pipeline pipeline("product", {A, B}, {Output(C, {N, M})});
+  const Pipeline pipeline = testing::product();
   Schedule s;
   s["C"].tile("j", "i", "jo", "io", "ji", "ii", 16, 16).tile("ji", "ii", "jt", "it", "jr", "ir", 2, 4);
   s["C"].gpu_blocks("jo", "io").gpu_threads("jt", "it").unroll("jr").unroll("ir");

@@ -5,22 +5,7 @@
 namespace calotype::test {
 namespace {
 
-struct Row {
-  const char* what;
-  void (*edit)(Schedule&);
-  Refusal refusal;
-};
-
-void expect_rows(const std::vector<Row>& rows) {
-  const Pipeline pipeline = sample();
-  for (const Row& row : rows) {
-    SCOPED_TRACE(row.what);
-    Schedule schedule;
-    row.edit(schedule);
-    expect_refused([&] { pipeline.compile(schedule, gpu); }, row.refusal);
-  }
-  expect_usable(pipeline);
-}
+void expect_rows(const std::vector<ScheduleRow>& rows) { expect_refused_schedules(rows, gpu); }
 
 constexpr ErrorKind kSchedule = ErrorKind::Schedule;
 

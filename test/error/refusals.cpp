@@ -46,4 +46,20 @@ void expect_usable(const Pipeline& sample) {
                           {Buffer(Float(32), {9, 5})});
 }
 
+void expect_refused_schedules(const std::vector<ScheduleRow>& rows, const Target& target) {
+  const Pipeline pipeline = sample();
+  for (const ScheduleRow& row : rows) {
+    SCOPED_TRACE(row.what);
+    Schedule schedule;
+    row.edit(schedule);
+    const Schedule before = schedule;
+    expect_refused([&] { pipeline.compile(schedule, target); }, row.refusal);
+    const std::vector<Diagnostic> all = schedule.check(pipeline, target);
+    ASSERT_EQ(all.size(), 1u) << (all.empty() ? "" : all.back().str());
+    expect_refusal(all[0], row.refusal);
+    EXPECT_TRUE(schedule == before);
+  }
+  expect_usable(pipeline);
+}
+
 }  // namespace calotype::test

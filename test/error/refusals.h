@@ -25,6 +25,15 @@ void expect_refusal(const Diagnostic& found, const Refusal& expected);
 /// What is run throws an Error, and it is that refusal.
 void expect_refused(const std::function<void()>& run, const Refusal& expected);
 
+/// A schedule of `sample` that must be refused.
+struct ScheduleRow {
+  const char* what;
+  void (*edit)(Schedule&);
+  Refusal refusal;
+};
+/// `check` and `compile` say the same of each; the schedules and the pipeline are as before.
+void expect_refused_schedules(const std::vector<ScheduleRow>& rows, const Target& target);
+
 /// image -> rows -> scan, total -> out: a pure stage, an update whose order matters (three loops), a sum, and
 /// an output that consumes them.
 Pipeline sample();

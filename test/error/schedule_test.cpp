@@ -5,28 +5,7 @@
 namespace calotype::test {
 namespace {
 
-struct Row {
-  const char* what;
-  void (*edit)(Schedule&);
-  Refusal refusal;
-};
-
-/// `check` and `compile` say the same; the schedule and the pipeline are as before.
-void expect_rows(const std::vector<Row>& rows) {
-  const Pipeline pipeline = sample();
-  for (const Row& row : rows) {
-    SCOPED_TRACE(row.what);
-    Schedule schedule;
-    row.edit(schedule);
-    const Schedule before = schedule;
-    expect_refused([&] { pipeline.compile(schedule, Target::host()); }, row.refusal);
-    const std::vector<Diagnostic> all = schedule.check(pipeline, Target::host());
-    ASSERT_EQ(all.size(), 1u) << (all.empty() ? "" : all.back().str());
-    expect_refusal(all[0], row.refusal);
-    EXPECT_TRUE(schedule == before);
-  }
-  expect_usable(pipeline);
-}
+void expect_rows(const std::vector<ScheduleRow>& rows) { expect_refused_schedules(rows, Target::host()); }
 
 constexpr ErrorKind kSchedule = ErrorKind::Schedule;
 
@@ -477,7 +456,7 @@ TEST(RefusedSchedules, EditsOfTheGraph) {
 
 // Inside a consumer's loop only bounds inference knows extents.
 TEST(RefusedSchedules, Regions) {
-  const std::vector<Row> rows = {
+  const std::vector<ScheduleRow> rows = {
       {"vector of any extent",
        [](Schedule& s) {
          s["total"].compute_at("out", "y");
@@ -516,7 +495,7 @@ TEST(RefusedSchedules, Regions) {
         {"what is needed"}}},
   };
   const Pipeline pipeline = sample();
-  for (const Row& row : rows) {
+  for (const ScheduleRow& row : rows) {
     SCOPED_TRACE(row.what);
     Schedule schedule;
     row.edit(schedule);

@@ -310,6 +310,14 @@ TEST_F(Simplification, LooksThroughLetValues) {
   EXPECT_EQ(to_string(simplify(l + 1, facts)), "l + 1");
 }
 
+// A symbol is not bounded on its own while a name beside it stands for something that cancels it.
+TEST_F(Simplification, BoundsOfWhatCancelsBehindAName) {
+  const Expr end = named("end"), tile = named("tile");
+  range(tile, n, W);
+  facts.set_value(symbol_of(end), min(tile * 8 + 7, W - 1));
+  EXPECT_EQ(constant_upper_bound(end - tile * 8 + 1, facts), 8);
+}
+
 TEST_F(Simplification, BoundsByConstants) {
   const auto upper = [&](const Expr& e) { return constant_upper_bound(e, facts); };
   const auto lower = [&](const Expr& e) { return constant_lower_bound(e, facts); };

@@ -70,6 +70,21 @@ for yo in [0, (H + 3)/4):  // out: #1 split(y, yo, yi, 4, guard)
 )");
 }
 
+// A clamp is cut whichever of its ends stands outside.
+TEST(Lowered, EdgesOfEitherClamp) {
+  Dim W("W");
+  ImageParam in(Float(32), {W}, "in");
+  Var x("x");
+  for (const Expr& at : {min(max(Expr(x) - 2, 0), W - 1), max(min(Expr(x) - 2, W - 1), 0)}) {
+    Func out("out");
+    out(x) = in(at);
+    Schedule s;
+    s["out"].vectorize("x", 8);
+    const std::string text = body(Pipeline("clamped", {in}, {Output(out, {W})}), s);
+    EXPECT_NE(text.find("out[ramp(x.o*8, 1, 8)] = in[ramp(x.o*8 - 2, 1, 8)]"), std::string::npos) << text;
+  }
+}
+
 // Prologue and epilogue share one body with the clamps; the steady part has none, and its reads are dense.
 TEST(Lowered, EdgesOfAVectorLoop) {
   Schedule s;

@@ -1,6 +1,8 @@
 // Schedules of blur3x3: from the plainest to the one that is shipped.
 #include <calotype/operator.h>
 
+#include "../blocks_of_rows.h"
+
 namespace {
 
 using namespace calotype;
@@ -54,29 +56,13 @@ Schedule vectors(const OperatorTypes& types) {
   return s;
 }
 
-// A few rows of a vector at a time, the horizontal sums of those and of two more in registers.
-// Photos of 8 bits are mostly interleaved: their rows are taken apart once, with their edges, not at every
-// read.
+// A few rows of a vector at a time, the horizontal sums of those and of two more beside them.
 Schedule host(const OperatorTypes& types) {
   Schedule s;
-  const bool interleaved = !types.all().is_float();
-  const Knob strip = s.knob("STRIP", 128), rows = s.knob("ROWS", interleaved ? 16 : 8),
-             vector = s.knob("VECTOR", interleaved ? 32 : 16);
-  s["blur"]
-      .compute_root()
-      .split("y", "yo", "yi", strip)
-      .split("yi", "yb", "row", rows)
-      .split("x", "xo", "lane", vector)
-      .reorder("lane", "row", "xo", "yb", "yo", "c")
-      .vectorize("lane")
-      .unroll("row")
-      .parallel("c")
-      .parallel("yo");
-  s["blur_x"].compute_at("blur", "xo").store_in(Memory::Stack).vectorize("x", vector).unroll("y");
-  if (interleaved)
-    s["edged"].store_at("blur", "yo").compute_at("blur", "yb").vectorize("x", vector);
-  else
-    s["edged"].compute_inline();
+  const bool photo = !types.all().is_float();
+  const Knob strip = s.knob("STRIP", 128), rows = s.knob("ROWS", photo ? 16 : 8),
+             vector = s.knob("VECTOR", lanes(types));
+  apps::blocks_of_rows(s, "blur", "blur_x", photo, strip, rows, vector);
   return s;
 }
 
@@ -120,7 +106,7 @@ CALOTYPE_SCHEDULES(blur3x3)
     .schedule("strips", Target::Kind::Host, "strips of rows in parallel, horizontal sums slide down a strip",
               strips)
     .schedule("vectors", Target::Kind::Host, "the strips, vectorised along x", vectors)
-    .schedule("host", Target::Kind::Host, "a few rows of a vector at a time, horizontal sums in registers",
+    .schedule("host", Target::Kind::Host, "a few rows of a vector at a time, horizontal sums beside them",
               host)
     .schedule("gpu_threads", Target::Kind::Cuda, "a thread a sample", gpu_threads)
     .schedule("gpu", Target::Kind::Cuda, "tiles with their horizontal sums in shared memory", gpu);

@@ -1,6 +1,8 @@
 // Schedules of unsharp: from the plainest to the one that is shipped.
 #include <calotype/operator.h>
 
+#include "../blocks_of_rows.h"
+
 namespace {
 
 using namespace calotype;
@@ -54,30 +56,14 @@ Schedule vectors(const OperatorTypes&) {
   return s;
 }
 
-// Eight rows of a vector at a time, the horizontal blur of those and of four more in registers or next to
-// them. Photos of 8 bits are mostly interleaved: their rows are taken apart once, with their edges, not at
-// every read.
+// Eight rows of a vector at a time, the horizontal blur of those and of four more beside them.
 Schedule host(const OperatorTypes& types) {
   Schedule s;
-  const bool interleaved = !types.all().is_float();
-  const Knob strip = s.knob("STRIP", 64), rows = s.knob("ROWS", 8),
-             vector = s.knob("VECTOR", interleaved ? 32 : 16);
+  const bool photo = !types.all().is_float();
   s["gauss"].compute_inline();
-  s["sharp"]
-      .compute_root()
-      .split("y", "yo", "yi", strip)
-      .split("yi", "yb", "row", rows)
-      .split("x", "xo", "lane", vector)
-      .reorder("lane", "row", "xo", "yb", "yo", "c")
-      .vectorize("lane")
-      .unroll("row")
-      .parallel("c")
-      .parallel("yo");
-  s["gauss_x"].compute_at("sharp", "xo").store_in(Memory::Stack).vectorize("x", vector).unroll("y");
-  if (interleaved)
-    s["edged"].store_at("sharp", "yo").compute_at("sharp", "yb").vectorize("x", vector);
-  else
-    s["edged"].compute_inline();
+  const Knob strip = s.knob("STRIP", 64), rows = s.knob("ROWS", 8),
+             vector = s.knob("VECTOR", photo ? 32 : 16);
+  apps::blocks_of_rows(s, "sharp", "gauss_x", photo, strip, rows, vector);
   return s;
 }
 
@@ -123,8 +109,8 @@ CALOTYPE_SCHEDULES(unsharp)
     .schedule("strips", Target::Kind::Host,
               "strips of rows in parallel, the horizontal blur slides down a strip", strips)
     .schedule("vectors", Target::Kind::Host, "the strips, vectorised along x", vectors)
-    .schedule("host", Target::Kind::Host,
-              "eight rows of a vector at a time, the horizontal blur in registers", host)
+    .schedule("host", Target::Kind::Host, "eight rows of a vector at a time, the horizontal blur beside them",
+              host)
     .schedule("gpu_threads", Target::Kind::Cuda, "a thread a sample", gpu_threads)
     .schedule("gpu", Target::Kind::Cuda, "tiles with their horizontal blur in shared memory", gpu);
 

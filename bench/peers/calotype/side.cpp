@@ -15,19 +15,11 @@ namespace {
 
 using namespace calotype;
 
-cli::ChosenSchedule choose(const Operator& op, const OperatorTypes& types, const Pipeline& pipeline,
-                           const std::string& name) {
-  if (name == "shipped") return bench::shipped_schedule(op, types, pipeline, Target::host());
-  cli::Selection select;
-  select.op = op.name;
-  select.schedule = name;
-  return cli::choose_schedule(select, op, types, pipeline, Target::host());
-}
-
 peers::Side side(const Operator& op, const peers::Job& job) {
   const OperatorTypes types = OperatorTypes::parse(job.type);
   const auto pipeline = std::make_shared<const Pipeline>(op.pipeline(types));
-  const cli::ChosenSchedule chosen = choose(op, types, *pipeline, job.schedule);
+  const cli::ChosenSchedule chosen =
+      bench::schedule_named(job.schedule, op, types, *pipeline, Target::host());
   const auto schedule = std::make_shared<const Schedule>(chosen.schedule);
   const auto arguments = std::make_shared<const bench::Arguments>(
       bench::make_arguments(*pipeline, {job.sizes.begin(), job.sizes.end()}));

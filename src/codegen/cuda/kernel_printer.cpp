@@ -236,7 +236,7 @@ void KernelPrinter::loop(const ir::Stmt& s) {
   if (info.binding != ir::Binding::Serial && info.binding != ir::Binding::Unrolled)
     refuse(fmt::format("a {} loop inside a kernel", ir::to_string(info.binding)), info.var->name);
   const Expr &min = s->exprs[0], &extent = s->exprs[1];
-  comment(info.origin);
+  comment(info.text());
   NameScope scope(names_);
   const std::string first = scalar(min, Arithmetic::Index);
   const Expr end =

@@ -106,19 +106,6 @@ void calotype_host_check_failed(void* context, const char* text, const std::int6
 
 }  // extern "C"
 
-FailureRecord::FailureRecord() {
-  failed = [](Hooks* self, const char* text) {
-    auto* record = static_cast<FailureRecord*>(self);
-    std::lock_guard lock(record->mutex_);
-    if (record->message_.empty()) record->message_ = text;
-  };
-}
-
-std::string FailureRecord::message() const {
-  std::lock_guard lock(mutex_);
-  return message_;
-}
-
 void set_threads(int count) {
   static std::mutex mutex;
   static std::unique_ptr<tbb::global_control> control;

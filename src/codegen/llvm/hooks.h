@@ -3,8 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,17 +23,6 @@ struct Hooks {
   void (*release)(Hooks* self, void* memory) = nullptr;
   /// A Check failed, with its message complete. Several threads may call at the same time.
   void (*failed)(Hooks* self, const char* message) = nullptr;
-};
-
-/// Hooks that keep the message of the first failure.
-class FailureRecord : public Hooks {
- public:
-  FailureRecord();
-  std::string message() const;
-
- private:
-  mutable std::mutex mutex_;
-  std::string message_;
 };
 
 /// Threads that parallel loops of this process may use; 0 = as many as the machine has.

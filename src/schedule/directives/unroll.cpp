@@ -39,7 +39,9 @@ DirectiveSpec unroll_spec() {
       .doc =
           "Writes the body once for each iteration. With a factor the loop is split first, into LOOP.o "
           "and LOOP.u, "
-          "and LOOP.u is unrolled.",
+          "and LOOP.u is unrolled. At the edges of a region on a host, where the body would be written with "
+          "tests in "
+          "it, it stays a loop.",
       .args = {{.name = "loop", .kind = ArgKind::Loop, .doc = "the loop"},
                {.name = "by",
                 .kind = ArgKind::Integer,

@@ -45,7 +45,9 @@ DirectiveSpec vectorize_spec() {
       .doc =
           "Makes the iterations the lanes of vector operations. With a factor the loop is split first, into "
           "LOOP.o "
-          "and LOOP.v, and LOOP.v is vectorised.",
+          "and LOOP.v, and LOOP.v is vectorised. At the edges of a region on a host, lanes whose coordinates "
+          "are "
+          "clamped are computed one by one.",
       .args = {{.name = "loop", .kind = ArgKind::Loop, .doc = "the loop"},
                {.name = "by", .kind = ArgKind::Integer, .doc = "lanes", .optional = true, .high = most_lanes},
                tail_argument()},

@@ -17,9 +17,14 @@ namespace {
 
 using namespace calotype_test;
 
+/// The driver is built beside this program.
+std::string fake_cuda() {
+  return std::filesystem::read_symlink("/proc/self/exe").replace_filename(CALOTYPE_FAKE_CUDA);
+}
+
 /// Calls a kernel compiled for `arch` twice on the fake driver and prints what is said.
 [[noreturn]] void call_twice(const char* arch) {
-  setenv("CALOTYPE_LIBCUDA", CALOTYPE_FAKE_CUDA, 1);
+  setenv("CALOTYPE_LIBCUDA", fake_cuda().c_str(), 1);
   const lower::Function f = reverse_in_shared();
   lower::Program p;
   p.name = f.name;
@@ -50,8 +55,7 @@ class RefusedCode : public ::testing::Test {
     GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process opens the driver once
     calotype_context context{};
     if (calotype_nvrtc_version(&context) == 0) GTEST_SKIP() << context.error.message;
-    if (!std::filesystem::exists(CALOTYPE_FAKE_CUDA))
-      GTEST_SKIP() << "built elsewhere: no " << CALOTYPE_FAKE_CUDA;
+    ASSERT_TRUE(std::filesystem::exists(fake_cuda())) << "carry it along with this program: " << fake_cuda();
   }
 };
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <mutex>
 #include <random>
 #include <string>
 #include <vector>
@@ -15,6 +16,26 @@
 #include "ir/value.h"
 
 namespace calotype::llvm_backend {
+
+/// Hooks that keep the message of the first failure.
+class FailureRecord : public Hooks {
+ public:
+  FailureRecord() {
+    failed = [](Hooks* self, const char* text) {
+      auto* record = static_cast<FailureRecord*>(self);
+      const std::lock_guard lock(record->mutex_);
+      if (record->message_.empty()) record->message_ = text;
+    };
+  }
+  std::string message() const {
+    const std::lock_guard lock(mutex_);
+    return message_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::string message_;
+};
 
 inline Expr ramp(Expr base, std::int64_t stride, int lanes) {
   if (lanes == 1) return base;
