@@ -13,7 +13,7 @@ using namespace calotype::bench;
 // A fresh Pipeline each time; the counters are milliseconds of each pass.
 void compile(benchmark::State& state, const Workload& work) {
   std::map<std::string, double> passes;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const Prepared prepared(work, Target::host());
     const Kernel kernel = prepared.pipeline.compile(prepared.schedule, Target::host());
     for (const auto& [pass, seconds] : kernel.pass_seconds()) passes[pass] += seconds * 1e3;
@@ -27,7 +27,7 @@ void run(benchmark::State& state, const Workload& work) {
   const Arguments arguments = make_arguments(prepared.pipeline, work.sizes);
   fill_inputs(arguments);
   const Kernel kernel = prepared.pipeline.compile(prepared.schedule, Target::host());
-  for (auto _ : state) kernel.call(arguments.all);
+  for ([[maybe_unused]] auto _ : state) kernel.call(arguments.all);
   if (work.products) {
     const double products = 2.0 * work.sizes.at("M") * work.sizes.at("N") * work.sizes.at("K");
     state.counters["flops"] = benchmark::Counter(products, benchmark::Counter::kIsIterationInvariantRate);
@@ -40,6 +40,7 @@ void run(benchmark::State& state, const Workload& work) {
 }
 
 [[maybe_unused]] const bool registered = [] {
+  // Older versions of the library take a char*. NOLINTBEGIN(readability-redundant-string-cstr)
   for (const Workload& work : workloads()) {
     const std::string name = work.op + "/" + work.type;
     benchmark::RegisterBenchmark(("compile/" + name).c_str(), compile, work)->Unit(benchmark::kMillisecond);
@@ -47,6 +48,7 @@ void run(benchmark::State& state, const Workload& work) {
         ->Unit(benchmark::kMillisecond)
         ->UseRealTime();
   }
+  // NOLINTEND(readability-redundant-string-cstr)
   return true;
 }();
 

@@ -20,7 +20,7 @@ void evaluate(benchmark::State& state, const Workload& work) {
   std::map<std::string, double> params;
   for (const lang::ParamDef& param : prepared.pipeline.graph().params)
     params[param.name] = param.initial.value_or(1.0);
-  for (auto _ : state)
+  for ([[maybe_unused]] auto _ : state)
     benchmark::DoNotOptimize(prepared.pipeline.evaluate(arguments.inputs, params, work.small));
   count_elements(state, arguments);
 }
@@ -30,16 +30,18 @@ void simulate(benchmark::State& state, const Workload& work) {
   const Arguments arguments = make_arguments(prepared.pipeline, work.small);
   fill_inputs(arguments);
   const Kernel kernel = prepared.pipeline.compile(prepared.schedule, Target::interpreter());
-  for (auto _ : state) kernel.call(arguments.all);
+  for ([[maybe_unused]] auto _ : state) kernel.call(arguments.all);
   count_elements(state, arguments);
 }
 
 [[maybe_unused]] const bool registered = [] {
+  // Older versions of the library take a char*. NOLINTBEGIN(readability-redundant-string-cstr)
   for (const Workload& work : workloads()) {
     const std::string name = work.op + "/" + work.type;
     benchmark::RegisterBenchmark(("evaluate/" + name).c_str(), evaluate, work)->Unit(benchmark::kMillisecond);
     benchmark::RegisterBenchmark(("simulate/" + name).c_str(), simulate, work)->Unit(benchmark::kMillisecond);
   }
+  // NOLINTEND(readability-redundant-string-cstr)
   return true;
 }();
 

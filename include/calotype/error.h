@@ -47,7 +47,8 @@ class Error : public std::runtime_error {
 /// The names of `candidates` nearest to `name` by edit distance, at most `most`, for "did you mean".
 std::vector<std::string> nearest_names(const std::string& name, const std::vector<std::string>& candidates,
                                        std::size_t most = 3);
-/// "did you mean 'a' or 'b'?" from `nearest_names`, or "one of: a, b, c" when nothing is near; "" without candidates.
+/// "did you mean 'a' or 'b'?" from `nearest_names`, or "one of: a, b, c" when nothing is near; "" without
+/// candidates.
 std::string did_you_mean(const std::string& name, const std::vector<std::string>& candidates);
 
 }  // namespace calotype

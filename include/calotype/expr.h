@@ -3,7 +3,8 @@
 //
 // Integer semantics: division floors and modulo is never negative; x / 0 and x % 0 are 0; unsigned and narrow
 // signed types wrap. A literal takes the type of the other operand and is an error where it does not fit.
-// An integer with a float goes to the float; integers widen to the wider one; signed with unsigned goes to signed.
+// An integer with a float goes to the float; integers widen to the wider one; signed with unsigned goes to
+// signed.
 
 #include <cstdint>
 #include <memory>
@@ -136,12 +137,13 @@ Expr ceil(Expr a);
 Expr trunc(Expr a);
 Expr round(Expr a);  ///< to nearest, halves to even
 
-/// Less exact, and cheaper where the target has instructions for it. f32 results smaller than the smallest normal
-/// number may be 0; other types, and targets without such instructions, have the exact operations.
+/// Less exact, and cheaper where the target has instructions for it. f32 results smaller than the smallest
+/// normal number may be 0; other types, and targets without such instructions, have the exact operations.
 namespace fast {
 /// Within a relative error of 2^-21 + |a| * 2^-23.
 Expr exp(Expr a);
-/// a / b for finite a and a divisor that is no subnormal number: within a relative error of 2^-21 plus |a| * 2^-126.
+/// a / b for finite a and a divisor that is no subnormal number: within a relative error of 2^-21 plus |a| *
+/// 2^-126.
 Expr divide(Expr a, Expr b);
 }  // namespace fast
 

@@ -32,25 +32,25 @@ class Kernel {
  public:
   explicit Kernel(std::shared_ptr<const driver::KernelImpl> impl) : impl_(std::move(impl)) {}
 
-  /// Inputs and Params as listed in the Pipeline, then outputs. Checks every argument first (type, rank, extents,
-  /// strides, null, overlap, required regions) and throws Error(Argument) with nothing written. On CUDA copies in,
-  /// runs, copies out and waits.
+  /// Inputs and Params as listed in the Pipeline, then outputs. Checks every argument first (type, rank,
+  /// extents, strides, null, overlap, required regions) and throws Error(Argument) with nothing written. On
+  /// CUDA copies in, runs, copies out and waits.
   template <class... Args>
   void operator()(Args&&... args) const {
     call({Arg(args)...});
   }
   void call(const std::vector<Arg>& args) const;
-  /// The same through the caller's hooks for memory and parallel loops, which compiled host code calls too, from every
-  /// thread of a loop. A null hook means what a call without a context does: aligned memory of the C library, loops of
-  /// oneTBB. What failed stands in `context.error` as well.
+  /// The same through the caller's hooks for memory and parallel loops, which compiled host code calls too,
+  /// from every thread of a loop. A null hook means what a call without a context does: aligned memory of the
+  /// C library, loops of oneTBB. What failed stands in `context.error` as well.
   void call(const std::vector<Arg>& args, calotype_context& context) const;
 
   const Target& target() const;
   /// Seconds from Pipeline to machine code, and by pass in order.
   double compile_seconds() const;
   std::vector<std::pair<std::string, double>> pass_seconds() const;
-  /// Text of a level: "schedule", "bounds", "loops", "tiles", "pipeline", "memory", "sync", "lowered", "plan",
-  /// "llvm", "asm", "cuda", "ptx". Error(Usage) lists the levels this target has.
+  /// Text of a level: "schedule", "bounds", "loops", "tiles", "pipeline", "memory", "sync", "lowered",
+  /// "plan", "llvm", "asm", "cuda", "ptx". Error(Usage) lists the levels this target has.
   std::string show(const std::string& level) const;
   /// What the schedule let the compiler do to float results: JSON text of the `numerics` object.
   std::string numerics() const;

@@ -38,12 +38,10 @@ struct Type {
 
   /// Smallest and largest value of an integer type of at most 64 bits, as int64 (the largest of UInt(64)
   /// saturates to INT64_MAX).
-  constexpr std::int64_t min_int() const {
-    return code != TypeCode::Int ? 0 : bits == 64 ? INT64_MIN : -(std::int64_t{1} << (bits - 1));
-  }
+  constexpr std::int64_t min_int() const { return code == TypeCode::Int ? -max_int() - 1 : 0; }
   constexpr std::int64_t max_int() const {
-    if (code == TypeCode::Int) return bits == 64 ? INT64_MAX : (std::int64_t{1} << (bits - 1)) - 1;
-    return bits >= 63 ? INT64_MAX : (std::int64_t{1} << bits) - 1;
+    const int digits = code == TypeCode::Int ? bits - 1 : bits;
+    return digits >= 63 ? INT64_MAX : (std::int64_t{1} << digits) - 1;
   }
 
   /// "f32", "bf16", "u8", "s32", "bool"; vectors append "x8".

@@ -12,12 +12,14 @@ Kernel Pipeline::compile(const Schedule& schedule, const Target& target) const {
   const auto start = std::chrono::steady_clock::now();
   schedule::Scheduled scheduled = schedule::apply_or_throw(graph(), schedule, target);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return Kernel(std::make_shared<driver::KernelImpl>(std::move(scheduled),
-                                                     std::vector<std::pair<std::string, double>>{{"schedule", seconds}}));
+  return Kernel(std::make_shared<driver::KernelImpl>(
+      std::move(scheduled), std::vector<std::pair<std::string, double>>{{"schedule", seconds}}));
 }
 
 void Kernel::call(const std::vector<Arg>& args) const { impl_->call(args); }
-void Kernel::call(const std::vector<Arg>& args, calotype_context& context) const { impl_->call(args, context); }
+void Kernel::call(const std::vector<Arg>& args, calotype_context& context) const {
+  impl_->call(args, context);
+}
 const Target& Kernel::target() const { return impl_->target(); }
 
 double Kernel::compile_seconds() const {

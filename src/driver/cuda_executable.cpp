@@ -30,7 +30,8 @@ class CudaExecutable : public Executable {
 
 }  // namespace
 
-std::unique_ptr<Executable> make_cuda_executable(const lower::Program& program, const ExecutableOptions& options) {
+std::unique_ptr<Executable> make_cuda_executable(const lower::Program& program,
+                                                 const ExecutableOptions& options) {
   return std::make_unique<CudaExecutable>(program, options);
 }
 

@@ -11,8 +11,8 @@
 
 namespace calotype::driver {
 
-/// What finding and running a Program's functions takes on one target. Immutable after it is made; callable from
-/// several threads.
+/// What finding and running a Program's functions takes on one target. Immutable after it is made; callable
+/// from several threads.
 class Executable {
  public:
   virtual ~Executable() = default;
@@ -30,8 +30,10 @@ struct ExecutableOptions {
   bool contract = true;
 };
 
-std::unique_ptr<Executable> make_host_executable(const lower::Program& program, const ExecutableOptions& options);
-std::unique_ptr<Executable> make_cuda_executable(const lower::Program& program, const ExecutableOptions& options);
+std::unique_ptr<Executable> make_host_executable(const lower::Program& program,
+                                                 const ExecutableOptions& options);
+std::unique_ptr<Executable> make_cuda_executable(const lower::Program& program,
+                                                 const ExecutableOptions& options);
 std::unique_ptr<Executable> make_interpreter_executable(const lower::Program& program,
                                                         const ExecutableOptions& options);
 

@@ -19,8 +19,8 @@ namespace {
 class HostExecutable : public Executable {
  public:
   HostExecutable(const lower::Program& program, const ExecutableOptions& options) {
-    module_ = llvm_backend::compile(program.functions,
-                                    {.arch = program.target.arch, .contract = options.contract, .keep_text = false});
+    module_ = llvm_backend::compile(
+        program.functions, {.arch = program.target.arch, .contract = options.contract, .keep_text = false});
     for (const lower::Function& f : program.functions) names_.push_back(f.name);
   }
 
@@ -30,7 +30,8 @@ class HostExecutable : public Executable {
     for (const std::string& name : names_) functions.push_back(module_->function(name));
     ContextHooks hooks(context);
     const calotype_plan_code code{.host = functions.data(), .device = nullptr};
-    return calotype_plan_run(&plan, &code, &context, arguments.data(), static_cast<uint32_t>(arguments.size()));
+    return calotype_plan_run(&plan, &code, &context, arguments.data(),
+                             static_cast<uint32_t>(arguments.size()));
   }
 
   std::string show(const std::string& level) const override {
@@ -48,7 +49,8 @@ class HostExecutable : public Executable {
 
 }  // namespace
 
-std::unique_ptr<Executable> make_host_executable(const lower::Program& program, const ExecutableOptions& options) {
+std::unique_ptr<Executable> make_host_executable(const lower::Program& program,
+                                                 const ExecutableOptions& options) {
   return std::make_unique<HostExecutable>(program, options);
 }
 

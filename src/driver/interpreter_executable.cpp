@@ -66,7 +66,8 @@ class Device {
     std::free(memory);
   }
 
-  static calotype_error_kind fail(calotype_context* context, calotype_error_kind kind, const std::string& text) {
+  static calotype_error_kind fail(calotype_context* context, calotype_error_kind kind,
+                                  const std::string& text) {
     context->error.kind = kind;
     const std::size_t n = text.copy(context->error.message, sizeof(context->error.message) - 1);
     context->error.message[n] = 0;
@@ -82,7 +83,8 @@ class Device {
       launch.block[axis] = block[axis];
     }
     launch.scalars.assign(scalars, scalars + shapes_[function].scalars);
-    for (std::size_t i = 0; i < shapes_[function].buffers; ++i) launch.buffers.push_back(memory_of(buffers[i]));
+    for (std::size_t i = 0; i < shapes_[function].buffers; ++i)
+      launch.buffers.push_back(memory_of(buffers[i]));
     const sim::Report report = kernel.run(launch, {});
     if (report.findings.empty()) return CALOTYPE_GOOD;
     return fail(context, CALOTYPE_CHECK_FAILED, sim::to_string(report));
@@ -115,7 +117,8 @@ class InterpreterExecutable : public Executable {
                           const std::vector<calotype_argument>& arguments) const override {
     Device device(kernels_, shapes_);
     const calotype_plan_code code{.host = nullptr, .device = device.get()};
-    return calotype_plan_run(&plan, &code, &context, arguments.data(), static_cast<uint32_t>(arguments.size()));
+    return calotype_plan_run(&plan, &code, &context, arguments.data(),
+                             static_cast<uint32_t>(arguments.size()));
   }
 
   std::string show(const std::string& level) const override { refuse_level(level, levels()); }
@@ -129,7 +132,8 @@ class InterpreterExecutable : public Executable {
 
 }  // namespace
 
-std::unique_ptr<Executable> make_interpreter_executable(const lower::Program& program, const ExecutableOptions&) {
+std::unique_ptr<Executable> make_interpreter_executable(const lower::Program& program,
+                                                        const ExecutableOptions&) {
   return std::make_unique<InterpreterExecutable>(program);
 }
 

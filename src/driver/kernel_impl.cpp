@@ -20,18 +20,24 @@ constexpr std::int64_t kNarrowBytes = std::int64_t{1} << 30;
 
 std::unique_ptr<Executable> make_executable(const lower::Program& program, const ExecutableOptions& options) {
   switch (program.target.kind) {
-    case Target::Kind::Host: return make_host_executable(program, options);
-    case Target::Kind::Cuda: return make_cuda_executable(program, options);
-    case Target::Kind::CudaInterpreter: return make_interpreter_executable(program, options);
+    case Target::Kind::Host:
+      return make_host_executable(program, options);
+    case Target::Kind::Cuda:
+      return make_cuda_executable(program, options);
+    case Target::Kind::CudaInterpreter:
+      return make_interpreter_executable(program, options);
   }
   return nullptr;
 }
 
 ErrorKind error_kind(calotype_error_kind kind) {
   switch (kind) {
-    case CALOTYPE_NO_TARGET: return ErrorKind::Target;
-    case CALOTYPE_INTERNAL: return ErrorKind::Internal;
-    default: return ErrorKind::Argument;
+    case CALOTYPE_NO_TARGET:
+      return ErrorKind::Target;
+    case CALOTYPE_INTERNAL:
+      return ErrorKind::Internal;
+    default:
+      return ErrorKind::Argument;
   }
 }
 
@@ -91,9 +97,11 @@ lower::Options lower_options(const schedule::Scheduled& scheduled, const KernelO
           .stored_stages = options.stored_stages};
 }
 
-KernelImpl::KernelImpl(schedule::Scheduled scheduled, std::vector<std::pair<std::string, double>> seconds_before,
-                       KernelOptions options)
-    : scheduled_(std::move(scheduled)), options_(std::move(options)), seconds_before_(std::move(seconds_before)) {
+KernelImpl::KernelImpl(schedule::Scheduled scheduled,
+                       std::vector<std::pair<std::string, double>> seconds_before, KernelOptions options)
+    : scheduled_(std::move(scheduled)),
+      options_(std::move(options)),
+      seconds_before_(std::move(seconds_before)) {
   dense_ = &variant(dense_class(scheduled_, options_));
 }
 
@@ -103,10 +111,13 @@ LayoutClass KernelImpl::class_of(const std::vector<calotype_argument>& arguments
     if (!a.buffer) continue;
     const calotype_buffer& b = *a.buffer;
     std::int64_t unit = 1;
-    double span = b.type.bits / 8;  // of extents that no check has seen yet
+    const std::int64_t bytes = b.type.bits / 8;
+    double span = static_cast<double>(bytes);  // of extents that no check has seen yet
     if (b.rank > 0 && b.dims[0].extent > 1)
       unit = b.dims[0].stride >= 1 && b.dims[0].stride <= kLargestUnitStride ? b.dims[0].stride : 0;
-    for (int d = 0; d < b.rank; ++d) span += std::abs(static_cast<double>(b.dims[d].stride)) * (static_cast<double>(b.dims[d].extent) - 1) * (b.type.bits / 8);
+    for (int d = 0; d < b.rank; ++d)
+      span += std::abs(static_cast<double>(b.dims[d].stride)) * (static_cast<double>(b.dims[d].extent) - 1) *
+              static_cast<double>(bytes);
     if (span >= kNarrowBytes) layout.index_bits = 64;
     layout.unit_strides.push_back(unit);
   }
@@ -137,7 +148,8 @@ std::vector<calotype_argument> KernelImpl::convert(const std::vector<Arg>& args)
     std::string names;
     for (const lower::Argument& a : expected) names += (names.empty() ? "" : ", ") + a.name;
     throw Error({.kind = ErrorKind::Argument,
-                 .message = fmt::format("{} takes {} arguments, not {}", scheduled_.graph.name, expected.size(), args.size()),
+                 .message = fmt::format("{} takes {} arguments, not {}", scheduled_.graph.name,
+                                        expected.size(), args.size()),
                  .func = scheduled_.graph.name,
                  .value = std::to_string(args.size()),
                  .legal = names});
@@ -157,7 +169,8 @@ std::vector<calotype_argument> KernelImpl::convert(const std::vector<Arg>& args)
     if (buffer)
       result.push_back({&buffer->raw(), 0});
     else
-      result.push_back({nullptr, scalar_bits(std::get<double>(args[i].value()), expected[i].type, expected[i].name)});
+      result.push_back(
+          {nullptr, scalar_bits(std::get<double>(args[i].value()), expected[i].type, expected[i].name)});
   }
   return result;
 }

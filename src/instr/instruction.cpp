@@ -9,7 +9,8 @@ namespace calotype::instr {
 
 const char* to_string(Engine engine) {
   switch (engine) {
-    case Engine::Generic: return "generic";
+    case Engine::Generic:
+      return "generic";
   }
   return "";
 }
@@ -19,7 +20,8 @@ const Instruction& element() {
       .name = "element",
       .engine = Engine::Generic,
       .meaning = "result = f(operands)",
-      .operands = {{.name = "result", .type = {TypeCode::Int, 0, 1}}, {.name = "operands", .type = {TypeCode::Int, 0, 1}}},
+      .operands = {{.name = "result", .type = {TypeCode::Int, 0, 1}},
+                   {.name = "operands", .type = {TypeCode::Int, 0, 1}}},
       .accesses = {{.operand = 0, .writes = true}, {.operand = 1, .writes = false}},
   };
   return record;

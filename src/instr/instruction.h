@@ -1,7 +1,8 @@
 #pragma once
-// Instruction records: what a statement of a tile program is carried out by. A record is data: its meaning as a loop
-// nest, the layouts of its operands, what it reads and writes and when that is complete, and its text for each target.
-// Passes and the simulator read records; none of them knows an instruction by name. Adding one is one more record.
+// Instruction records: what a statement of a tile program is carried out by. A record is data: its meaning as
+// a loop nest, the layouts of its operands, what it reads and writes and when that is complete, and its text
+// for each target. Passes and the simulator read records; none of them knows an instruction by name. Adding
+// one is one more record.
 
 #include <span>
 #include <string>
@@ -36,20 +37,21 @@ struct Access {
 /// One operand: its role in the meaning and, where the instruction fixes it, the layout of its tile.
 struct Operand {
   std::string name;
-  Type type;                                ///< element type; 0 bits: any
-  std::vector<layout::Layout> layouts;      ///< empty: any
+  Type type;                            ///< element type; 0 bits: any
+  std::vector<layout::Layout> layouts;  ///< empty: any
 };
 
 /// One instruction.
 struct Instruction {
   std::string name;
   Engine engine = Engine::Generic;
-  /// The loop nest it stands for, innermost loop first, as {name, extent}; empty: one element of a definition.
+  /// The loop nest it stands for, innermost loop first, as {name, extent}; empty: one element of a
+  /// definition.
   std::vector<std::pair<std::string, std::int64_t>> loops;
-  std::string meaning;                      ///< "d(n, m) += a(k, m) * b(n, k)"
+  std::string meaning;  ///< "d(n, m) += a(k, m) * b(n, k)"
   std::vector<Operand> operands;
   std::vector<Access> accesses;
-  std::vector<std::string> targets;         ///< that have it; empty: all
+  std::vector<std::string> targets;  ///< that have it; empty: all
 };
 
 /// One evaluation of a definition by a thread: reads its operands and writes its result in program order.
@@ -58,8 +60,8 @@ const Instruction& element();
 /// Every record, for the reference page and the tests.
 std::span<const Instruction* const> all();
 
-/// Whether what one instruction writes is seen by another thread's instruction once both have passed a barrier of
-/// their block (and needs nothing else): both in program order and through one proxy.
+/// Whether what one instruction writes is seen by another thread's instruction once both have passed a
+/// barrier of their block (and needs nothing else): both in program order and through one proxy.
 bool ordered_by_barrier(const Instruction& first, const Instruction& second);
 
 }  // namespace calotype::instr

@@ -116,27 +116,27 @@ bool is_integer_zero(const Expr& e) { return e->type.is_integral() && ir::is_zer
 }  // namespace
 
 Expr operator+(Expr a, Expr b) {
-  const Expr sum = arithmetic(Op::Add, std::move(a), std::move(b));
+  Expr sum = arithmetic(Op::Add, std::move(a), std::move(b));
   if (!ir::is(sum, Op::Add)) return sum;
   if (is_integer_zero(sum->args[0])) return sum->args[1];
   return is_integer_zero(sum->args[1]) ? sum->args[0] : sum;
 }
 
 Expr operator-(Expr a, Expr b) {
-  const Expr difference = arithmetic(Op::Sub, std::move(a), std::move(b));
+  Expr difference = arithmetic(Op::Sub, std::move(a), std::move(b));
   return ir::is(difference, Op::Sub) && is_integer_zero(difference->args[1]) ? difference->args[0]
                                                                              : difference;
 }
 
 Expr operator*(Expr a, Expr b) {
-  const Expr product = arithmetic(Op::Mul, std::move(a), std::move(b));
+  Expr product = arithmetic(Op::Mul, std::move(a), std::move(b));
   if (!ir::is(product, Op::Mul)) return product;
   if (ir::is_one(product->args[0])) return product->args[1];
   return ir::is_one(product->args[1]) ? product->args[0] : product;
 }
 
 Expr operator/(Expr a, Expr b) {
-  const Expr quotient = arithmetic(Op::Div, std::move(a), std::move(b));
+  Expr quotient = arithmetic(Op::Div, std::move(a), std::move(b));
   return ir::is(quotient, Op::Div) && ir::is_one(quotient->args[1]) ? quotient->args[0] : quotient;
 }
 
@@ -161,14 +161,14 @@ Expr operator>(Expr a, Expr b) { return comparison(Op::Lt, ">", std::move(b), st
 Expr operator>=(Expr a, Expr b) { return comparison(Op::Le, ">=", std::move(b), std::move(a)); }
 
 Expr operator&&(Expr a, Expr b) {
-  const Expr both = logic(Op::And, std::move(a), std::move(b));
+  Expr both = logic(Op::And, std::move(a), std::move(b));
   if (!ir::is(both, Op::And)) return both;
   if (ir::is_one(both->args[0])) return both->args[1];
   return ir::is_one(both->args[1]) ? both->args[0] : both;
 }
 
 Expr operator||(Expr a, Expr b) {
-  const Expr either = logic(Op::Or, std::move(a), std::move(b));
+  Expr either = logic(Op::Or, std::move(a), std::move(b));
   if (!ir::is(either, Op::Or)) return either;
   if (ir::is_zero(either->args[0])) return either->args[1];
   return ir::is_zero(either->args[1]) ? either->args[0] : either;

@@ -1,5 +1,6 @@
 #pragma once
-// Algebra on symbolic integer expressions: what bounds inference, allocation sizes and index arithmetic rest on.
+// Algebra on symbolic integer expressions: what bounds inference, allocation sizes and index arithmetic rest
+// on.
 
 #include <map>
 #include <memory>
@@ -29,7 +30,8 @@ struct Facts {
       [](const SymbolPtr& a, const SymbolPtr& b) { return a->unique < b->unique; }};
   /// Conditions known to hold (Bool expressions, as `x < W`), the last assumed last.
   std::vector<Expr> conditions;
-  /// What an Algebra tells facts apart by: how often a symbol's have changed, and a number for each assumption.
+  /// What an Algebra tells facts apart by: how often a symbol's have changed, and a number for each
+  /// assumption.
   std::uint64_t changes = 0;
   std::vector<std::uint64_t> assumptions;
 
@@ -61,7 +63,9 @@ struct Facts {
   }
 
  private:
-  static bool same(const Expr& a, const Expr& b) { return a.defined() == b.defined() && (!a.defined() || equal(a, b)); }
+  static bool same(const Expr& a, const Expr& b) {
+    return a.defined() == b.defined() && (!a.defined() || equal(a, b));
+  }
   std::uint64_t assumed_ = 0;
 };
 
@@ -93,8 +97,8 @@ Interval bounds_of(const Interval& interval, const Scope& scope, const Facts& fa
 Interval interval_union(const Interval& a, const Interval& b, const Facts& facts = {});
 Interval interval_intersection(const Interval& a, const Interval& b, const Facts& facts = {});
 
-/// The questions above one after the other about the same facts: what one finds out serves the next, until the
-/// facts change. Where many questions are asked this is several times faster.
+/// The questions above one after the other about the same facts: what one finds out serves the next, until
+/// the facts change. Where many questions are asked this is several times faster.
 class Algebra {
  public:
   explicit Algebra(const Facts& facts);  ///< which must outlive it
@@ -110,7 +114,8 @@ class Algebra {
   Tables& tables();
 
   const Facts& facts_;
-  std::vector<std::unique_ptr<Tables>> tables_;  ///< of the present assumptions and of fewer, the fewest first
+  std::vector<std::unique_ptr<Tables>>
+      tables_;  ///< of the present assumptions and of fewer, the fewest first
 };
 
 /// If e == coefficient * symbol + rest with rest free of the symbol and a constant coefficient: those two.
@@ -121,7 +126,8 @@ struct LinearIn {
 std::optional<LinearIn> linear_in(const Expr& e, const SymbolPtr& symbol);
 
 /// The range of `symbol` in which the condition surely holds, if the condition is solvable for it
-/// (comparisons linear in the symbol, conjunctions of them): the interval may be empty; nullopt: not solvable.
+/// (comparisons linear in the symbol, conjunctions of them): the interval may be empty; nullopt: not
+/// solvable.
 std::optional<Interval> solve_for(const Expr& condition, const SymbolPtr& symbol);
 
 }  // namespace calotype::ir

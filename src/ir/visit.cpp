@@ -90,13 +90,14 @@ Expr map_args(const Expr& e, const std::function<Expr(const Expr&)>& f) {
 
 Expr rewrite(const Expr& e, const std::function<Expr(const Expr&)>& f) {
   if (!e.defined()) return e;
-  const Expr root = e;  // `f` may change the variable that `e` refers to
+  // `f` may change the variable that `e` refers to.
+  const Expr root = e;  // NOLINT(performance-unnecessary-copy-initialization)
   return Rewriter(f)(root);
 }
 
 void visit(const Expr& e, const std::function<void(const Expr&)>& f) {
   if (!e.defined()) return;
-  const Expr root = e;
+  const Expr root = e;  // NOLINT(performance-unnecessary-copy-initialization): as above
   Visitor visitor(f);
   visitor(root);
 }

@@ -39,6 +39,7 @@ FuncRef& FuncRef::operator=(Expr value) {
   return *this;
 }
 
+// NOLINTNEXTLINE(bugprone-unhandled-self-assignment): defines the Func as what `value` reads; copies nothing
 FuncRef& FuncRef::operator=(const FuncRef& value) { return *this = static_cast<Expr>(value); }
 
 namespace {

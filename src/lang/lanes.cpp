@@ -28,6 +28,7 @@ void map1(const A* a, R* out, int n, F f) {
 
 template <class A, class R, class F>
 void map2(const A* a, const A* b, R* out, int n, F f) {
+  // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): operations of two operands have both
   for (int l = 0; l < n; ++l) out[l] = f(a[l], b[l]);
 }
 

@@ -87,7 +87,7 @@ std::string Layout::str(const std::vector<std::string>& names) const {
     std::string part;
     for (const Digit& d : digits_)
       if (d.dim == dim)
-        part = fmt::format("{} {}{}", to_string(d.axis), d.extent, part.empty() ? "" : " | " + part);
+        part = fmt::format("{} {}{}{}", to_string(d.axis), d.extent, part.empty() ? "" : " | ", part);
     text += fmt::format("{}{} = {}", dim ? ", " : "", names[dim], part.empty() ? "1" : part);
   }
   return text;

@@ -1,7 +1,7 @@
 #pragma once
-// Layout: who holds which element of a tile. An ordered mixed-radix split of the tile's coordinates, each digit
-// bound to an axis that the target declares. Fragments of instructions, registers dealt to threads and tiles in
-// shared memory are all values of this one type.
+// Layout: who holds which element of a tile. An ordered mixed-radix split of the tile's coordinates, each
+// digit bound to an axis that the target declares. Fragments of instructions, registers dealt to threads and
+// tiles in shared memory are all values of this one type.
 
 #include <cstdint>
 #include <string>
@@ -13,12 +13,15 @@ namespace calotype::layout {
 
 /// What a digit of a coordinate selects.
 enum class Axis {
-  ThreadX, ThreadY, ThreadZ,  ///< a thread of the block
-  Register,                   ///< a slot of the holder's own memory
+  ThreadX,
+  ThreadY,
+  ThreadZ,   ///< a thread of the block
+  Register,  ///< a slot of the holder's own memory
 };
 const char* to_string(Axis axis);
 
-/// One digit: coordinate `dim` has the digit (coordinate / stride) % extent, bound to `axis` with weight `weight`.
+/// One digit: coordinate `dim` has the digit (coordinate / stride) % extent, bound to `axis` with weight
+/// `weight`.
 struct Digit {
   int dim = 0;
   std::int64_t stride = 1;

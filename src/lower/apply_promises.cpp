@@ -1,8 +1,8 @@
-// Promises: a size of an output that the schedule bounds is that constant everywhere, and the plan checks it. Another
-// Func ranges over what was promised of it, which may be more than is needed.
+// Promises: a size of an output that the schedule bounds is that constant everywhere, and the plan checks it.
+// Another Func ranges over what was promised of it, which may be more than is needed.
 //
-// Requires: a placed tree. Leaves: the graph with constants for promised sizes; LoopTree::promises and promised_sizes,
-// which keep the names for the check. Called by bounds inference before it looks at any size.
+// Requires: a placed tree. Leaves: the graph with constants for promised sizes; LoopTree::promises and
+// promised_sizes, which keep the names for the check. Called by bounds inference before it looks at any size.
 
 #include <fmt/format.h>
 
@@ -22,8 +22,11 @@ class Promises {
         const Expr kept = ir::simplify(extent == ir::index(p.extent) && min == ir::index(p.min));
         if (!ir::is_one(kept))
           tree_.promises.push_back(
-              {kept, fmt::format("the schedule's {} fits only an extent of {} from {}, not {{}} from {{}}", p.origin, p.extent, p.min),
-               tree_.func(output.func).name, {extent, min},
+              {kept,
+               fmt::format("the schedule's {} fits only an extent of {} from {}, not {{}} from {{}}",
+                           p.origin, p.extent, p.min),
+               tree_.func(output.func).name,
+               {extent, min},
                fmt::format("an extent of {} from {}, or a schedule without that bound", p.extent, p.min)});
         replace(extent, p.extent, {{}, output.func, p.dim, false});
         replace(min, p.min, {{}, output.func, p.dim, true});
@@ -78,15 +81,19 @@ void keep_promises(LoopTree& tree, FuncId id, std::vector<Box>& needs) {
     const Expr holds = ir::simplify(all.min >= promised.min && all.max <= promised.max, tree.facts);
     if (depends_on_loops(tree, holds) && !ir::prove(holds, tree.facts))
       throw Error({.kind = ErrorKind::Schedule,
-                   .message = fmt::format("'{}' is bounded to {} to {} in '{}', and what its place needs may lie outside",
-                                          func.name, p.min, p.min + p.extent - 1, func.args[p.dim]->name),
+                   .message = fmt::format(
+                       "'{}' is bounded to {} to {} in '{}', and what its place needs may lie outside",
+                       func.name, p.min, p.min + p.extent - 1, func.args[p.dim]->name),
                    .func = func.name,
                    .directive = p.origin,
                    .value = fmt::format("{} from {}", p.extent, p.min),
                    .legal = fmt::format("a bound that holds what is needed: {} to {}", ir::to_string(all.min),
                                         ir::to_string(all.max))});
-    require(tree, {holds, fmt::format("the schedule's {} does not hold what is needed, {{}} to {{}}", p.origin), func.name,
-                   {all.min, all.max}, "sizes for which it does, or a larger bound"});
+    require(tree, {holds,
+                   fmt::format("the schedule's {} does not hold what is needed, {{}} to {{}}", p.origin),
+                   func.name,
+                   {all.min, all.max},
+                   "sizes for which it does, or a larger bound"});
     for (Box& need : needs) need[p.dim] = promised;
   }
 }

@@ -1,8 +1,8 @@
 // Memory: the space, strides and address of every realised Func.
 //
-// Requires: storage boxes, shapes and layouts. Leaves: Storage::buffer for each, with constant strides where the
-// shape is constant and offsets in the block's shared memory. Stands after tiles, whose layouts decide how many
-// registers a thread needs, and before sync, which must know what is shared.
+// Requires: storage boxes, shapes and layouts. Leaves: Storage::buffer for each, with constant strides where
+// the shape is constant and offsets in the block's shared memory. Stands after tiles, whose layouts decide
+// how many registers a thread needs, and before sync, which must know what is shared.
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using ir::MemorySpace;
 
-constexpr std::int64_t kStackBytes = 64 * 1024;   // larger host storage goes to the heap
+constexpr std::int64_t kStackBytes = 64 * 1024;    // larger host storage goes to the heap
 constexpr std::int64_t kSharedLimit = 227 * 1024;  // what a block may have on the largest target
 constexpr std::int64_t kSharedAlign = 128;
 
@@ -31,7 +31,8 @@ class MemoryPass {
  private:
   void walk(const Node& node, Surroundings around) {
     if (node.kind == NodeKind::Realize) realize(node.func, around);
-    if (node.kind == NodeKind::Loop && tree_.loop(node.loop).binding == ir::Binding::GpuThread) around.in_threads = true;
+    if (node.kind == NodeKind::Loop && tree_.loop(node.loop).binding == ir::Binding::GpuThread)
+      around.in_threads = true;
     for (const Node& child : node.children) {
       Surroundings inner = around;
       if (gpu_ && node.kind == NodeKind::Produce && !around.kernel) inner.kernel = &child;
@@ -50,7 +51,7 @@ class MemoryPass {
     } else {
       dense(b, storage);
     }
-    if (b.space == MemorySpace::Shared) b.offset = reserve_shared(func, b, around);
+    if (b.space == MemorySpace::Shared) b.offset = reserve_shared(func, b, *around.kernel);
     storage.buffer = ir::make_buffer(std::move(b));
   }
 
@@ -95,17 +96,19 @@ class MemoryPass {
     const std::int64_t elements = constant_elements(storage);
     const bool fits = elements >= 0 && elements * tree_.func(func).type.bytes() <= kStackBytes;
     if (!gpu_) {
-      if (asked == Memory::Stack || asked == Memory::Register || asked == Memory::Local) need_constant(func, storage);
+      if (asked == Memory::Stack || asked == Memory::Register || asked == Memory::Local)
+        need_constant(func, storage);
       if (asked == Memory::Auto) return fits ? MemorySpace::Stack : MemorySpace::Heap;
       return asked == Memory::Heap ? MemorySpace::Heap : MemorySpace::Stack;
     }
     if (!around.kernel) return MemorySpace::Global;
     if (asked == Memory::Shared && around.in_threads)
-      refuse(func, "shared memory belongs to the block, but the Func is stored inside a thread loop", "Shared",
+      refuse(func, "shared memory belongs to the block, but the Func is stored inside a thread loop",
+             "Shared",
              "store_in(Local) or store_in(Register), or store it at a loop outside the thread loops");
     if (asked == Memory::Local && !around.in_threads)
-      refuse(func, "local memory belongs to a thread, but the Func is stored outside the thread loops", "Local",
-             "store_in(Shared), store_in(Register), or store it inside a thread loop");
+      refuse(func, "local memory belongs to a thread, but the Func is stored outside the thread loops",
+             "Local", "store_in(Shared), store_in(Register), or store it inside a thread loop");
     need_constant(func, storage);
     if (asked == Memory::Shared) return MemorySpace::Shared;
     if (asked == Memory::Register) return MemorySpace::Register;
@@ -117,11 +120,13 @@ class MemoryPass {
     if (constant_elements(storage) >= 0) return;
     for (std::size_t d = 0; d < storage.shape.size(); ++d)
       if (storage.shape[d] < 0 && !storage.folds[d])
-        refuse(func,
-               fmt::format("storage of this kind needs a constant size, and dimension {} has no constant bound", d),
-               ir::to_string(ir::simplify(storage.box[d].max - storage.box[d].min + ir::index(1), tree_.facts)),
-               fmt::format("bound('{}', ...) on the output it follows from, or a constant tile around it",
-                           tree_.func(func).args[d]->name));
+        refuse(
+            func,
+            fmt::format("storage of this kind needs a constant size, and dimension {} has no constant bound",
+                        d),
+            ir::to_string(ir::simplify(storage.box[d].max - storage.box[d].min + ir::index(1), tree_.facts)),
+            fmt::format("bound('{}', ...) on the output it follows from, or a constant tile around it",
+                        tree_.func(func).args[d]->name));
   }
 
   [[noreturn]] void refuse(FuncId func, std::string message, std::string value, std::string legal) {
@@ -134,10 +139,10 @@ class MemoryPass {
                  .legal = std::move(legal)});
   }
 
-  std::int64_t reserve_shared(FuncId func, const ir::Buffer& b, const Surroundings& around) {
+  std::int64_t reserve_shared(FuncId func, const ir::Buffer& b, const Node& kernel_node) {
     std::int64_t bytes = b.type.bytes();
     for (const Expr& e : b.extents) bytes *= *ir::as_int(e);
-    KernelInfo& kernel = tree_.kernels.at(around.kernel->stage);
+    KernelInfo& kernel = tree_.kernels.at(kernel_node.stage);
     const std::int64_t offset = kernel.shared_bytes;
     kernel.shared_bytes = (offset + bytes + kSharedAlign - 1) / kSharedAlign * kSharedAlign;
     if (kernel.shared_bytes > kSharedLimit)

@@ -1,8 +1,9 @@
 // Emission: statements from the loop tree.
 //
-// Requires: a complete tree (bounds, memory, sync). Leaves: one Unit on the host, one a root nest on a GPU; definitions
-// with coordinates put in, storage accesses flat, guards as soon as their variables are known. Loops keep their
-// binding; vector and unrolled loops are expanded by later passes. The last reader of the tree.
+// Requires: a complete tree (bounds, memory, sync). Leaves: one Unit on the host, one a root nest on a GPU;
+// definitions with coordinates put in, storage accesses flat, guards as soon as their variables are known.
+// Loops keep their binding; vector and unrolled loops are expanded by later passes. The last reader of the
+// tree.
 
 #include <fmt/format.h>
 
@@ -36,15 +37,17 @@ class Emitter {
       const StageRef stage = child.stage;
       kernel_ = &tree_.kernels.at(stage);
       std::string name = tree_.scheduled.graph.name + "_" + tree_.func(stage.func).name;
-      if (tree_.is_copy(stage)) name += "_stored";
-      else if (stage.stage > 0) name += fmt::format("_update{}", stage.stage - 1);
+      if (tree_.is_copy(stage))
+        name += "_stored";
+      else if (stage.stage > 0)
+        name += fmt::format("_update{}", stage.stage - 1);
       for (char& c : name)
         if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
       units.push_back({std::move(name), stage, emit_node(child)});
     }
   }
 
-  // ---- Nodes -----------------------------------------------------------------------------------------------
+  // ---- Nodes
 
   ir::Stmt children(const Node& node) {
     std::vector<ir::Stmt> stmts;
@@ -54,12 +57,18 @@ class Emitter {
 
   ir::Stmt emit_node(const Node& node) {
     switch (node.kind) {
-      case NodeKind::Root: return children(node);
-      case NodeKind::Realize: return emit_realize(node);
-      case NodeKind::Produce: return emit_produce(node);
-      case NodeKind::Loop: return emit_loop(node);
-      case NodeKind::Body: return emit_body(node.stage);
-      case NodeKind::Sync: return ir::barrier(node.reason);
+      case NodeKind::Root:
+        return children(node);
+      case NodeKind::Realize:
+        return emit_realize(node);
+      case NodeKind::Produce:
+        return emit_produce(node);
+      case NodeKind::Loop:
+        return emit_loop(node);
+      case NodeKind::Body:
+        return emit_body(node.stage);
+      case NodeKind::Sync:
+        return ir::barrier(node.reason);
     }
     return nullptr;
   }
@@ -67,7 +76,8 @@ class Emitter {
   ir::Stmt emit_realize(const Node& node) {
     const Storage& storage = tree_.storage.at(node.func);
     ir::Stmt s = ir::allocate(storage.buffer, children(node));
-    for (auto let = storage.lets.rbegin(); let != storage.lets.rend(); ++let) s = ir::let_stmt(let->symbol, let->value, s);
+    for (auto let = storage.lets.rbegin(); let != storage.lets.rend(); ++let)
+      s = ir::let_stmt(let->symbol, let->value, s);
     return s;
   }
 
@@ -91,8 +101,8 @@ class Emitter {
     return ir::for_loop(std::move(info), loop.min, loop.extent, body);
   }
 
-  /// Inside out, a guard goes around the body of the first loop whose variable it tests; without a variable around
-  /// the definition itself.
+  /// Inside out, a guard goes around the body of the first loop whose variable it tests; without a variable
+  /// around the definition itself.
   ir::Stmt guarded(StageRef stage, ir::Stmt body, const ir::SymbolPtr& var) {
     const std::vector<Guard>& guards = tree_.stages.at(stage).guards;
     for (std::size_t i = guards.size(); i-- > 0;) {
@@ -103,7 +113,8 @@ class Emitter {
   }
 
   bool tests_a_loop(const Expr& condition) const {
-    return std::any_of(open_.begin(), open_.end(), [&](LoopId id) { return ir::uses(condition, tree_.loop(id).var); });
+    return std::any_of(open_.begin(), open_.end(),
+                       [&](LoopId id) { return ir::uses(condition, tree_.loop(id).var); });
   }
 
   // The text marks a guard whose vector form is a branch with a scalar rest instead of masks.
@@ -112,7 +123,7 @@ class Emitter {
     return g.tail == Tail::Guard ? ir::make_stmt(s->kind, s->exprs, s->stmts, std::string("guard")) : s;
   }
 
-  // ---- Bodies ----------------------------------------------------------------------------------------------
+  // ---- Bodies
 
   ir::Stmt emit_body(StageRef ref) {
     const lang::StageDef& def = tree_.def(ref);
@@ -135,22 +146,26 @@ class Emitter {
 
   /// Whether what the stage writes are the values that are stored for the caller.
   bool is_final(StageRef ref) const {
-    return tree_.stored_of.count(ref.func) && ref.stage + 1 == static_cast<int>(tree_.func(ref.func).stages.size());
+    return tree_.stored_of.count(ref.func) &&
+           ref.stage + 1 == static_cast<int>(tree_.func(ref.func).stages.size());
   }
 
   /// The element just stored, to the caller's buffer if it lies in that one's box.
-  ir::Stmt copy_out(StageRef ref, const ir::BufferPtr& from, const Expr& index, const std::vector<Expr>& coordinates) {
+  ir::Stmt copy_out(StageRef ref, const ir::BufferPtr& from, const Expr& index,
+                    const std::vector<Expr>& coordinates) {
     const ir::BufferPtr& to = tree_.stored_of.at(ref.func);
     Expr inside = ir::make_one(Bool());
     for (std::size_t d = 0; d < coordinates.size(); ++d)
       inside = inside && coordinates[d] >= to->mins[d] && coordinates[d] < to->mins[d] + to->extents[d];
     const Expr value = ir::make(ir::Op::Load, from->type, {index}, from);
-    return one_thread(ref, to, ir::if_then(simple(inside), ir::store(to, value, {strided_index(to, coordinates, {})})));
+    return one_thread(
+        ref, to, ir::if_then(simple(inside), ir::store(to, value, {strided_index(to, coordinates, {})})));
   }
 
   /// Memory of the block is written by one thread along each axis that the nest does not bind.
   ir::Stmt one_thread(StageRef ref, const ir::BufferPtr& buffer, ir::Stmt s) {
-    if (!gpu_ || buffer->space == ir::MemorySpace::Register || buffer->space == ir::MemorySpace::Local) return s;
+    if (!gpu_ || buffer->space == ir::MemorySpace::Register || buffer->space == ir::MemorySpace::Local)
+      return s;
     for (int axis = 0; axis < 3; ++axis) {
       if (kernel_->threads[axis] == 1 || thread_loop(axis)) continue;
       ir::LoopInfo info{.var = ir::make_symbol(ir::SymbolKind::Loop, fmt::format("first.{}", "xyz"[axis])),
@@ -171,7 +186,7 @@ class Emitter {
     return nullptr;
   }
 
-  // ---- Accesses --------------------------------------------------------------------------------------------
+  // ---- Accesses
 
   Expr simple(const Expr& e) { return algebra_.simplify(e); }
 
@@ -203,7 +218,8 @@ class Emitter {
     std::vector<Expr> stored = coordinates;
     for (std::size_t d = 0; d < stored.size(); ++d)
       if (storage.shape[d] == 1) stored[d] = storage.box[d].min;
-    return storage.layout ? register_index(func, storage, stored, user) : strided_index(b, stored, storage.folds);
+    return storage.layout ? register_index(func, storage, stored, user)
+                          : strided_index(b, stored, storage.folds);
   }
 
   Expr strided_index(const ir::BufferPtr& b, const std::vector<Expr>& coordinates,
@@ -217,25 +233,30 @@ class Emitter {
     return simple(total);
   }
 
-  /// The slot of an element in its holder's registers; refused if the holder is not the thread that runs this.
-  Expr register_index(FuncId func, const Storage& storage, const std::vector<Expr>& coordinates, StageRef user) {
+  /// The slot of an element in its holder's registers; refused if the holder is not the thread that runs
+  /// this.
+  Expr register_index(FuncId func, const Storage& storage, const std::vector<Expr>& coordinates,
+                      StageRef user) {
     std::vector<Expr> local;
-    for (std::size_t d = 0; d < coordinates.size(); ++d) local.push_back(simple(coordinates[d] - storage.box[d].min));
+    for (std::size_t d = 0; d < coordinates.size(); ++d)
+      local.push_back(simple(coordinates[d] - storage.box[d].min));
     for (int axis = 0; axis < 3; ++axis) {
       const auto layout_axis = static_cast<layout::Axis>(axis);
       if (!storage.layout->uses(layout_axis)) continue;
       const Expr holder = storage.layout->position(layout_axis, local, tree_.facts);
       const LoopInfo* loop = thread_loop(axis);
       const Expr own = loop ? ir::make_var(loop->var) - loop->min : Expr();
-      if (!own.defined() || !ir::prove_equal(holder, own, tree_.facts)) refuse_cross(func, user, axis, holder);
+      if (!own.defined() || !ir::prove_equal(holder, own, tree_.facts))
+        refuse_cross(func, user, axis, holder);
     }
     return storage.layout->position(layout::Axis::Register, local, tree_.facts);
   }
 
   [[noreturn]] void refuse_cross(FuncId func, StageRef user, int axis, const Expr& holder) {
     throw Error({.kind = ErrorKind::Schedule,
-                 .message = fmt::format("'{}' is held in registers of thread.{} = {}, but another thread uses it here",
-                                        tree_.func(func).name, "xyz"[axis], ir::to_string(holder)),
+                 .message = fmt::format(
+                     "'{}' is held in registers of thread.{} = {}, but another thread uses it here",
+                     tree_.func(func).name, "xyz"[axis], ir::to_string(holder)),
                  .func = tree_.func(func).name,
                  .stage = lang::stage_name(tree_.func(user.func), user.stage),
                  .directive = tree_.scheduled.of(func).memory_origin,

@@ -1,8 +1,9 @@
 // Copies of statements with names of their own.
 //
-// Passes that duplicate a body (partitioning, unrolling, scalar rests of vectors) specialise the copies apart, so one
-// symbol must not stand for two values: every loop variable and named value bound inside gets a new symbol. Names that
-// size an allocation stay, since Buffers refer to them; their values are the same in every copy.
+// Passes that duplicate a body (partitioning, unrolling, scalar rests of vectors) specialise the copies
+// apart, so one symbol must not stand for two values: every loop variable and named value bound inside gets a
+// new symbol. Names that size an allocation stay, since Buffers refer to them; their values are the same in
+// every copy.
 
 #include "lower/passes.h"
 
@@ -20,7 +21,8 @@ bool names_storage(const ir::Stmt& let) {
 ir::Stmt fresh_copy(const ir::Stmt& s) {
   if (s->kind == ir::StmtKind::Let && !names_storage(s)) {
     const ir::SymbolPtr twin = ir::make_symbol(s->symbol()->kind, s->symbol()->name, s->symbol()->type);
-    return ir::let_stmt(twin, s->exprs[0], fresh_copy(ir::substitute(s->body(), {{s->symbol(), ir::make_var(twin)}})));
+    return ir::let_stmt(twin, s->exprs[0],
+                        fresh_copy(ir::substitute(s->body(), {{s->symbol(), ir::make_var(twin)}})));
   }
   if (s->kind == ir::StmtKind::For) {
     ir::LoopInfo loop = s->loop();

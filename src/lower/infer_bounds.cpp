@@ -1,9 +1,10 @@
-// Bounds inference: the region that every stage must produce, from what its consumers read, and with it the extent
-// of every loop, the coordinates and guards of every body, and what the inputs must cover.
+// Bounds inference: the region that every stage must produce, from what its consumers read, and with it the
+// extent of every loop, the coordinates and guards of every body, and what the inputs must cover.
 //
 // Requires: a placed tree. Leaves: LoopTree::loops, stages, storage boxes, inputs, outputs, facts and checks.
-// Consumers are resolved before producers: a producer's region at its compute site is the union over the bodies
-// that read it of the read coordinates, with the loops between site and body eliminated innermost first.
+// Consumers are resolved before producers: a producer's region at its compute site is the union over the
+// bodies that read it of the read coordinates, with the loops between site and body eliminated innermost
+// first.
 
 #include <fmt/format.h>
 
@@ -32,9 +33,7 @@ class Inference {
   explicit Inference(LoopTree& tree) : tree_(tree), algebra_(tree.facts) {}
 
   void run() {
-    declare_sizes();
-    apply_promises(tree_);
-    declare_arguments();
+    declare_arguments(tree_);
     const std::vector<FuncId>& order = tree_.scheduled.order;
     for (auto it = order.rbegin(); it != order.rend(); ++it)
       if (!tree_.inlined(*it)) infer(*it);
@@ -45,61 +44,13 @@ class Inference {
   lang::Graph& graph() { return tree_.scheduled.graph; }
   Expr simple(const Expr& e) { return algebra_.simplify(e); }
 
-  // ---- Arguments -------------------------------------------------------------------------------------------
-
-  void declare_sizes() {
-    for (const ir::SymbolPtr& dim : graph().dims) tree_.facts.set_range(dim, ir::index(0), {});
-    // A call whose output has an extent of 0 does nothing, so lowered code runs with 1 or more.
-    for (const lang::OutputDef& output : graph().outputs)
-      for (const Expr& e : output.extents)
-        if (ir::is(e, ir::Op::Variable)) tree_.facts.set_range(ir::symbol_of(e), ir::index(1), {});
+  void require(Expr condition, std::string message, std::string subject, std::vector<Expr> values,
+               std::string legal) {
+    lower::require(tree_, {std::move(condition), std::move(message), std::move(subject), std::move(values),
+                           std::move(legal)});
   }
 
-  void declare_arguments() {
-    int buffers = 0;
-    auto stride_of = [&](const std::string& name, int dim) -> Expr {
-      if (dim == 0) {
-        std::int64_t unit = tree_.unit_strides.empty() ? 1 : tree_.unit_strides[buffers];
-        if (unit != 0) return ir::index(unit);
-      }
-      return ir::make_var(ir::make_symbol(ir::SymbolKind::Stride, fmt::format("{}.stride.{}", name, dim)));
-    };
-    int position = 0;
-    tree_.inputs.resize(graph().inputs.size());
-    for (const lang::Graph::ArgumentRef& a : graph().arguments) {
-      if (!a.is_param) {
-        const lang::InputDef& input = graph().inputs[a.index];
-        ir::Buffer b{.name = input.name, .type = input.type, .space = ir::MemorySpace::Argument,
-                     .argument = position, .read_only = true};
-        for (std::size_t d = 0; d < input.extents.size(); ++d) {
-          b.mins.push_back(ir::index(0));
-          b.extents.push_back(input.extents[d]);
-          b.strides.push_back(stride_of(input.name, static_cast<int>(d)));
-        }
-        tree_.inputs[a.index] = ir::make_buffer(std::move(b));
-        ++buffers;
-      }
-      ++position;
-    }
-    for (const lang::OutputDef& output : graph().outputs) {
-      const lang::FuncDef& func = tree_.func(output.func);
-      ir::Buffer b{.name = func.name, .type = func.type, .space = ir::MemorySpace::Argument, .argument = position++};
-      for (int d = 0; d < func.rank(); ++d) {
-        b.mins.push_back(output.mins[d]);
-        b.extents.push_back(output.extents[d]);
-        b.strides.push_back(stride_of(func.name, d));
-      }
-      ++buffers;
-      tree_.outputs.push_back(ir::make_buffer(std::move(b)));
-      tree_.output_of[output.func] = tree_.outputs.back();
-    }
-  }
-
-  void require(Expr condition, std::string message, std::string subject, std::vector<Expr> values, std::string legal) {
-    lower::require(tree_, {std::move(condition), std::move(message), std::move(subject), std::move(values), std::move(legal)});
-  }
-
-  // ---- Regions ---------------------------------------------------------------------------------------------
+  // ---- Regions
 
   void infer(FuncId id) {
     const lang::FuncDef& func = tree_.func(id);
@@ -115,7 +66,8 @@ class Inference {
       name_bounds(func, all, sched.compute, "");
       storage.box = all;
       if (!same_site(sched.compute, sched.store)) {
-        for (Interval& i : storage.box) i = eliminate_to(i, site_loops(tree_, sched.compute), sched.store, func.name);
+        for (Interval& i : storage.box)
+          i = eliminate_to(i, site_loops(tree_, sched.compute), sched.store, func.name);
         name_bounds(func, storage.box, sched.store, ".stored");
         if (func.stages.size() == 1) {
           slide_window(tree_, id, all, storage);
@@ -127,11 +79,12 @@ class Inference {
       if (storage.folds.empty()) storage.folds.assign(storage.box.size(), 0);
       tree_.storage[id] = std::move(storage);
     }
-    for (std::size_t s = 0; s < func.stages.size(); ++s) resolve_stage({id, static_cast<int>(s)}, merge(needs[s], all));
+    for (std::size_t s = 0; s < func.stages.size(); ++s)
+      resolve_stage({id, static_cast<int>(s)}, merge(needs[s], all));
   }
 
-  // Stages after the first range over what later stages and consumers need of them; where that is the whole region
-  // the same (named) ends are used.
+  // Stages after the first range over what later stages and consumers need of them; where that is the whole
+  // region the same (named) ends are used.
   Box merge(const Box& need, const Box& all) {
     Box result = need;
     for (std::size_t d = 0; d < need.size(); ++d)
@@ -209,14 +162,15 @@ class Inference {
     return i;
   }
 
-  // Ends are compared only when both are eliminated: before that the tighter one may depend on more loops, and lose
-  // more with them.
+  // Ends are compared only when both are eliminated: before that the tighter one may depend on more loops,
+  // and lose more with them.
   void intersect(Interval& i, const Interval& other) {
     if (other.min.defined()) i.min = i.min.defined() ? simple(max(i.min, other.min)) : other.min;
     if (other.max.defined()) i.max = i.max.defined() ? simple(min(i.max, other.max)) : other.max;
   }
 
-  // Where the predicate bounds the very combination of coordinates that is the index, that bound is the index's.
+  // Where the predicate bounds the very combination of coordinates that is the index, that bound is the
+  // index's.
   void clip(Interval& range, const Expr& index, const Expr& predicate, const ir::Scope& scope) {
     if (!predicate.defined()) return;
     if (ir::is(predicate, ir::Op::And))
@@ -236,13 +190,15 @@ class Inference {
   }
 
   [[noreturn]] void refuse_unbounded(const Expr& call, int dim, StageRef reader) {
-    throw Error({.kind = ErrorKind::Algorithm,
-                 .message = fmt::format("the coordinates of dimension {} at which '{}' is read have no bounds", dim,
-                                        ir::callee_of(call)->name),
-                 .func = ir::callee_of(call)->name,
-                 .stage = lang::stage_name(tree_.func(reader.func), reader.stage),
-                 .value = ir::to_string(call),
-                 .legal = "an index whose range follows from loops, sizes or a type of at most 16 bits; clamp() gives it one"});
+    throw Error(
+        {.kind = ErrorKind::Algorithm,
+         .message = fmt::format("the coordinates of dimension {} at which '{}' is read have no bounds", dim,
+                                ir::callee_of(call)->name),
+         .func = ir::callee_of(call)->name,
+         .stage = lang::stage_name(tree_.func(reader.func), reader.stage),
+         .value = ir::to_string(call),
+         .legal = "an index whose range follows from loops, sizes or a type of at most 16 bits; clamp() "
+                  "gives it one"});
   }
 
   /// Ranges of a stage's dimensions at its body, for the current values of its loops.
@@ -278,17 +234,19 @@ class Inference {
   }
 
   /// Eliminate loops, innermost first, until the site's loop: what it fixes stays.
-  Interval eliminate_to(Interval i, const std::vector<LoopId>& loops, const Place& site, const std::string& name) {
+  Interval eliminate_to(Interval i, const std::vector<LoopId>& loops, const Place& site,
+                        const std::string& name) {
     for (LoopId id : loops) {
       if (site.kind == Place::Kind::At && id == site.loop) return i;
       i = eliminate(i, id);
     }
     if (site.kind == Place::Kind::At)
-      throw Error({.kind = ErrorKind::Schedule,
-                   .message = fmt::format("'{}' is computed at a loop that does not enclose every consumer", name),
-                   .func = name,
-                   .value = tree_.loop(site.loop).name,
-                   .legal = "a loop around all consumers, or compute_root"});
+      throw Error(
+          {.kind = ErrorKind::Schedule,
+           .message = fmt::format("'{}' is computed at a loop that does not enclose every consumer", name),
+           .func = name,
+           .value = tree_.loop(site.loop).name,
+           .legal = "a loop around all consumers, or compute_root"});
     return i;
   }
 
@@ -305,7 +263,8 @@ class Inference {
     return algebra_.bounds_of(i, scope);
   }
 
-  /// What each stage must range over so that the later ones find what they read and write. Index 0 is everything.
+  /// What each stage must range over so that the later ones find what they read and write. Index 0 is
+  /// everything.
   std::vector<Box> stage_needs(const lang::FuncDef& func, const Box& box) {
     std::vector<Box> needs(func.stages.size());
     Box need = box;
@@ -332,12 +291,14 @@ class Inference {
     const Box before = need;
     auto include = [&](const std::vector<Expr>& coordinates) {
       for (int d = 0; d < func.rank(); ++d) {
-        if (ir::is(coordinates[d], ir::Op::Variable) && ir::symbol_of(coordinates[d]) == func.args[d]) continue;
+        if (ir::is(coordinates[d], ir::Op::Variable) && ir::symbol_of(coordinates[d]) == func.args[d])
+          continue;
         Interval i = algebra_.bounds_of(coordinates[d], scope);
         Interval promised;
         clip(promised, coordinates[d], def.predicate, scope);
         intersect(i, promised);
-        if (!i.bounded()) refuse_unbounded(ir::make(ir::Op::Call, func.type, coordinates, func.callee), d, {func.id, s});
+        if (!i.bounded())
+          refuse_unbounded(ir::make(ir::Op::Call, func.type, coordinates, func.callee), d, {func.id, s});
         need[d] = algebra_.interval_union(need[d], i);
       }
     };
@@ -358,7 +319,8 @@ class Inference {
       for (const Transform& t : stage.transforms) {
         if (t.kind != Transform::Kind::Split) continue;
         auto dim = std::find(stage.dims.begin(), stage.dims.end(), t.old);
-        if (dim == stage.dims.end() || static_cast<std::size_t>(dim - stage.dims.begin()) >= box.size()) continue;
+        if (dim == stage.dims.end() || static_cast<std::size_t>(dim - stage.dims.begin()) >= box.size())
+          continue;
         Interval& i = box[dim - stage.dims.begin()];
         const Expr factor = ir::index(t.factor), one = ir::index(1);
         if (t.tail == Tail::RoundUp)
@@ -394,175 +356,16 @@ class Inference {
     return ir::make_var(symbol);
   }
 
-  // ---- Loops of a stage ------------------------------------------------------------------------------------
+  // ---- Loops of a stage
 
   void resolve_stage(StageRef ref, const Box& need) {
     StageInfo info;
     info.need = need;
-    StageLoops loops(*this, ref, info);
-    loops.run();
+    resolve_loops(tree_, algebra_, ref, info);
     tree_.stages[ref] = std::move(info);
   }
 
-  /// Extents and values of one stage's loops, following its transforms forth and back.
-  class StageLoops {
-   public:
-    StageLoops(Inference& inference, StageRef ref, StageInfo& info)
-        : in_(inference), tree_(inference.tree_), ref_(ref), info_(info), sched_(tree_.schedule_of(ref)) {}
-
-    void run() {
-      start_dims();
-      for (const Transform& t : sched_.transforms) t.kind == Transform::Kind::Split ? extend_split(t) : extend_fuse(t);
-      for (LoopId id : sched_.loops) declare_loop(id);
-      for (auto t = sched_.transforms.rbegin(); t != sched_.transforms.rend(); ++t)
-        t->kind == Transform::Kind::Split ? value_of_split(*t) : value_of_fuse(*t);
-      finish_dims();
-    }
-
-   private:
-    void start_dims() {
-      const lang::FuncDef& func = tree_.func(ref_.func);
-      const lang::StageDef& def = tree_.def(ref_);
-      for (int d = 0; d < func.rank(); ++d) {
-        info_.dims.push_back(func.args[d]);
-        mins_.push_back(info_.need[d].min);
-        lasts_.push_back(info_.need[d].max);
-        if (sched_.dims[d].valid()) extents_[sched_.dims[d]] = in_.extent(info_.need[d]);
-      }
-      for (std::size_t r = 0; r < def.reduction.size(); ++r) {
-        const lang::ReductionDim& dim = def.reduction[r];
-        info_.dims.push_back(dim.symbol);
-        mins_.push_back(in_.simple(dim.min));
-        lasts_.push_back(in_.simple(dim.min + dim.extent - ir::index(1)));
-        extents_[sched_.dims[func.rank() + r]] = in_.simple(dim.extent);
-      }
-    }
-
-    void extend_split(const Transform& t) {
-      const Expr old = extents_.at(t.old), factor = ir::index(t.factor);
-      extents_[t.outer] = in_.simple((old + factor - ir::index(1)) / factor);
-      extents_[t.inner] = factor;
-      if (divides(t)) return;
-      if (t.tail == Tail::ShiftInwards) require_room(t, old);
-    }
-
-    // Shifting back must not pass the start. At the call only sizes can be checked.
-    void require_room(const Transform& t, const Expr& old) {
-      const Expr enough = in_.simple(old >= ir::index(t.factor));
-      if (ir::is_one(enough) || ir::prove(enough, tree_.facts)) return;
-      if (depends_on_loops(tree_, enough))
-        throw Error({.kind = ErrorKind::Schedule,
-                     .message = fmt::format("{} shifts inwards by up to {}, but the region here may be smaller",
-                                            t.origin, t.factor),
-                     .func = tree_.func(ref_.func).name,
-                     .directive = t.origin,
-                     .value = ir::to_string(old),
-                     .legal = "guard, predicate"});
-      in_.require(enough, fmt::format("{} needs an extent of at least {}, not {{}}", t.origin, t.factor),
-                  tree_.func(ref_.func).name, {old}, fmt::format("at least {}; or another tail", t.factor));
-    }
-
-    bool divides(const Transform& t) {
-      return ir::known_multiple(unnamed(extents_.at(t.old)), tree_.facts) % t.factor == 0;
-    }
-
-    // The end of a region that was rounded up has a name that says nothing of multiples.
-    Expr unnamed(const Expr& e) {
-      ir::Substitution values;
-      for (const ir::SymbolPtr& s : ir::free_symbols(e))
-        if (const ir::Facts::Known* known = tree_.facts.find(s); known && known->value.defined())
-          values.emplace_back(s, known->value);
-      return ir::substitute(e, values);
-    }
-
-    // A guarded inner loop that runs serially just ends earlier, with no branch inside, if what decides where lies
-    // outside it.
-    bool may_shrink(LoopId inner, const Expr& base) const {
-      const LoopInfo& loop = tree_.loop(inner);
-      if (loop.binding != ir::Binding::Serial && loop.binding != ir::Binding::Parallel) return false;
-      for (const Transform& t : sched_.transforms)
-        if (t.old == inner || (t.kind == Transform::Kind::Fuse && (t.inner == inner || t.outer == inner))) return false;
-      for (LoopId id : sched_.loops) {  // innermost first
-        if (id == inner) break;
-        if (ir::uses(base, tree_.loop(id).var)) return false;
-      }
-      return true;
-    }
-
-    void extend_fuse(const Transform& t) {
-      extents_[t.fused] = in_.simple(extents_.at(t.outer) * extents_.at(t.inner));
-    }
-
-    void declare_loop(LoopId id) {
-      LoopInfo& loop = tree_.loop(id);
-      loop.owner = ref_;
-      loop.var = ir::make_symbol(ir::SymbolKind::Loop, loop.name);
-      auto dim = std::find(sched_.dims.begin(), sched_.dims.end(), id);
-      loop.min = dim == sched_.dims.end() ? ir::index(0) : mins_[dim - sched_.dims.begin()];
-      loop.extent = extents_.at(id);
-      values_[id] = in_.simple(ir::make_var(loop.var) - loop.min);
-      tree_.facts.set_range(loop.var, loop.min, in_.simple(loop.min + loop.extent - ir::index(1)));
-    }
-
-    void value_of_split(const Transform& t) {
-      const Expr old = extents_.at(t.old), factor = ir::index(t.factor);
-      Expr base = values_.at(t.outer) * factor;
-      if (!divides(t)) {
-        // A region that was rounded up divides; what a window slid over or an inner loop covers need not.
-        if (t.tail == Tail::ShiftInwards)
-          base = min(base, old - factor);
-        else if (t.tail == Tail::Guard && may_shrink(t.inner, base))
-          tree_.loop(t.inner).extent = in_.simple(min(factor, old - base));
-        else
-          guard(t, in_.simple(base + values_.at(t.inner) < old));
-      }
-      values_[t.old] = in_.simple(base + values_.at(t.inner));
-    }
-
-    void guard(const Transform& t, const Expr& condition) {
-      info_.guards.push_back({condition, t.tail, t.origin});
-      guarded_.push_back(t.old);
-    }
-
-    void value_of_fuse(const Transform& t) {
-      const Expr inner = extents_.at(t.inner);
-      values_[t.outer] = in_.simple(values_.at(t.fused) / inner);
-      values_[t.inner] = in_.simple(values_.at(t.fused) % inner);
-    }
-
-    void finish_dims() {
-      for (std::size_t i = 0; i < info_.dims.size(); ++i) {
-        const LoopId id = sched_.dims[i];
-        Expr coordinate = id.valid() ? in_.simple(mins_[i] + values_.at(id)) : Expr();
-        info_.coordinates.push_back(coordinate);
-        info_.limits.push_back(is_guarded(id) ? in_.simple(min(coordinate, lasts_[i])) : coordinate);
-      }
-    }
-
-    /// Whether a guard keeps the values of a loop, or of those that replace it, from passing the last one. Without
-    /// one the expression of the value is exact.
-    bool is_guarded(LoopId id) const {
-      if (!id.valid()) return false;
-      if (std::find(guarded_.begin(), guarded_.end(), id) != guarded_.end()) return true;
-      for (const Transform& t : sched_.transforms) {
-        const bool split = t.kind == Transform::Kind::Split;
-        if (split && t.old == id) return is_guarded(t.outer) || is_guarded(t.inner);
-        if (!split && (t.inner == id || t.outer == id)) return is_guarded(t.fused);
-      }
-      return false;
-    }
-
-    Inference& in_;
-    LoopTree& tree_;
-    StageRef ref_;
-    StageInfo& info_;
-    const schedule::StageSchedule& sched_;
-    std::vector<Expr> mins_, lasts_;
-    std::map<LoopId, Expr> extents_, values_;
-    std::vector<LoopId> guarded_;
-  };
-
-  // ---- Inputs ----------------------------------------------------------------------------------------------
+  // ---- Inputs
 
   void check_input(const lang::InputDef& input) {
     Box box = required(FuncId{}, input.callee, Place{.kind = Place::Kind::Root});

@@ -24,7 +24,8 @@ namespace {
 
 void expect(bool holds, const char* pass, const std::string& func, const std::string& what) {
   if (holds) return;
-  throw Error({.kind = ErrorKind::Internal, .message = fmt::format("after pass '{}': {}", pass, what), .func = func});
+  throw Error(
+      {.kind = ErrorKind::Internal, .message = fmt::format("after pass '{}': {}", pass, what), .func = func});
 }
 
 void check_expr(const Expr& root, const Function& f, const std::set<std::uint64_t>& bound) {
@@ -55,7 +56,8 @@ void check_stmt(const ir::Stmt& s, const Function& f, std::set<std::uint64_t> bo
     expect(b == ir::Binding::Serial || (b == ir::Binding::Parallel && !f.gpu), "program", f.name,
            fmt::format("a {} loop is left", ir::to_string(b)));
   }
-  if (s->kind == ir::StmtKind::Store) expect(s->exprs.size() == 3, "program", f.name, "an access is not flat");
+  if (s->kind == ir::StmtKind::Store)
+    expect(s->exprs.size() == 3, "program", f.name, "an access is not flat");
   for (const ir::Stmt& child : s->stmts) check_stmt(child, f, bound);
 }
 
@@ -90,13 +92,15 @@ void check_bounds(const LoopTree& tree) {
   visit(tree.root, [&](const Node& node, const std::vector<const Node*>&) {
     if (node.kind == NodeKind::Loop) {
       const LoopInfo& loop = tree.loop(node.loop);
-      expect(loop.var && loop.min.defined() && loop.extent.defined(), "bounds", tree.func(node.stage.func).name,
-             "loop '" + loop.name + "' has no extent");
+      expect(loop.var && loop.min.defined() && loop.extent.defined(), "bounds",
+             tree.func(node.stage.func).name, "loop '" + loop.name + "' has no extent");
     }
     if (node.kind == NodeKind::Body)
-      expect(tree.stages.count(node.stage) == 1, "bounds", tree.func(node.stage.func).name, "a stage has no region");
+      expect(tree.stages.count(node.stage) == 1, "bounds", tree.func(node.stage.func).name,
+             "a stage has no region");
     if (node.kind == NodeKind::Realize)
-      expect(tree.storage.count(node.func) == 1, "bounds", tree.func(node.func).name, "a stored Func has no box");
+      expect(tree.storage.count(node.func) == 1, "bounds", tree.func(node.func).name,
+             "a stored Func has no box");
   });
 }
 
@@ -105,16 +109,19 @@ void check_tiles(const LoopTree& tree) {
     if (node.kind != NodeKind::Loop || tree.loop(node.loop).binding != ir::Binding::GpuThread) return;
     bool in_threads_of_axis = false;
     for (const Node* n : chain)
-      in_threads_of_axis |= n->kind == NodeKind::Loop && tree.loop(n->loop).binding == ir::Binding::GpuThread &&
+      in_threads_of_axis |= n->kind == NodeKind::Loop &&
+                            tree.loop(n->loop).binding == ir::Binding::GpuThread &&
                             tree.loop(n->loop).axis == tree.loop(node.loop).axis;
-    expect(!in_threads_of_axis, "tiles", tree.func(node.stage.func).name, "a thread loop stands inside one of its axis");
+    expect(!in_threads_of_axis, "tiles", tree.func(node.stage.func).name,
+           "a thread loop stands inside one of its axis");
   });
 }
 
 void check_pipeline(const LoopTree& tree) {
   visit(tree.root, [&](const Node& node, const std::vector<const Node*>&) {
     if (node.kind == NodeKind::Body)
-      expect(node.instruction != nullptr, "pipeline", tree.func(node.stage.func).name, "a body has no instruction");
+      expect(node.instruction != nullptr, "pipeline", tree.func(node.stage.func).name,
+             "a body has no instruction");
   });
 }
 

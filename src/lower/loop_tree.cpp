@@ -30,9 +30,12 @@ class Printer {
   explicit Printer(const LoopTree& tree) : tree_(tree) {}
 
   std::string run() {
-    for (const auto& check : tree_.promises) line(fmt::format("require {}: {}", ir::to_string(check.condition), check.message));
-    for (const auto& check : tree_.checks) line(fmt::format("require {}: {}", ir::to_string(check.condition), check.message));
-    for (const Binding& b : tree_.root_lets) line(fmt::format("let {} = {}", b.symbol->name, ir::to_string(b.value)));
+    for (const auto& check : tree_.promises)
+      line(fmt::format("require {}: {}", ir::to_string(check.condition), check.message));
+    for (const auto& check : tree_.checks)
+      line(fmt::format("require {}: {}", ir::to_string(check.condition), check.message));
+    for (const Binding& b : tree_.root_lets)
+      line(fmt::format("let {} = {}", b.symbol->name, ir::to_string(b.value)));
     for (const Node& child : tree_.root.children) print(child);
     return text_;
   }
@@ -42,12 +45,23 @@ class Printer {
 
   void print(const Node& node) {
     switch (node.kind) {
-      case NodeKind::Root: break;
-      case NodeKind::Realize: line(realize_text(node.func)); break;
-      case NodeKind::Produce: line(fmt::format("produce {}:", tree_.func(node.func).name)); break;
-      case NodeKind::Loop: print_loop(tree_.loop(node.loop)); return print_children(node);
-      case NodeKind::Body: print_body(node.stage); break;
-      case NodeKind::Sync: line(fmt::format("barrier  # {}", node.reason)); break;
+      case NodeKind::Root:
+        break;
+      case NodeKind::Realize:
+        line(realize_text(node.func));
+        break;
+      case NodeKind::Produce:
+        line(fmt::format("produce {}:", tree_.func(node.func).name));
+        break;
+      case NodeKind::Loop:
+        print_loop(tree_.loop(node.loop));
+        return print_children(node);
+      case NodeKind::Body:
+        print_body(node.stage);
+        break;
+      case NodeKind::Sync:
+        line(fmt::format("barrier  # {}", node.reason));
+        break;
     }
     print_children(node);
   }
@@ -65,8 +79,8 @@ class Printer {
     auto it = tree_.storage.find(func);
     if (it == tree_.storage.end()) return fmt::format("realize {}:", tree_.func(func).name);
     const Storage& storage = it->second;
-    std::string text = fmt::format("realize {} {} over {}", tree_.func(func).name, tree_.func(func).type.str(),
-                                   box_text(storage.box));
+    std::string text = fmt::format("realize {} {} over {}", tree_.func(func).name,
+                                   tree_.func(func).type.str(), box_text(storage.box));
     for (std::size_t d = 0; d < storage.folds.size(); ++d)
       if (storage.folds[d]) text += fmt::format(", dimension {} a ring of {}", d, storage.folds[d]);
     if (storage.buffer) text += fmt::format(" in {}", ir::to_string(storage.buffer->space));
@@ -80,11 +94,13 @@ class Printer {
 
   void print_loop(const LoopInfo& loop) {
     if (!loop.var) return line("for ?:");
-    std::string binding = loop.binding == ir::Binding::Serial ? "" : fmt::format(" {}", ir::to_string(loop.binding));
+    std::string binding =
+        loop.binding == ir::Binding::Serial ? "" : fmt::format(" {}", ir::to_string(loop.binding));
     if (loop.binding == ir::Binding::GpuBlock || loop.binding == ir::Binding::GpuThread)
       binding += fmt::format(".{}", "xyz"[loop.axis]);
-    line(fmt::format("for {} in [{}, {} + {}){}:{}", loop.name, ir::to_string(loop.min), ir::to_string(loop.min),
-                     ir::to_string(loop.extent), binding, loop.origin.empty() ? "" : "  # " + loop.origin));
+    line(fmt::format("for {} in [{}, {} + {}){}:{}", loop.name, ir::to_string(loop.min),
+                     ir::to_string(loop.min), ir::to_string(loop.extent), binding,
+                     loop.origin.empty() ? "" : "  # " + loop.origin));
   }
 
   void print_body(StageRef ref) {
@@ -94,7 +110,8 @@ class Printer {
       for (const Guard& g : it->second.guards)
         line(fmt::format("{} {}", g.tail == Tail::Predicate ? "where" : "if", ir::to_string(g.condition)));
       for (std::size_t i = 0; i < it->second.dims.size(); ++i)
-        if (it->second.coordinates[i].defined() && ir::to_string(it->second.coordinates[i]) != it->second.dims[i]->name)
+        if (it->second.coordinates[i].defined() &&
+            ir::to_string(it->second.coordinates[i]) != it->second.dims[i]->name)
           line(fmt::format("{} := {}", it->second.dims[i]->name, ir::to_string(it->second.coordinates[i])));
     }
     if (def.predicate.defined()) line(fmt::format("where {}", ir::to_string(def.predicate)));
@@ -161,7 +178,8 @@ void require(LoopTree& tree, LoopTree::Check check) {
 
 bool depends_on_loops(const LoopTree& tree, const Expr& e) {
   const auto at_root = [&](const ir::SymbolPtr& s) {
-    return std::any_of(tree.root_lets.begin(), tree.root_lets.end(), [&](const Binding& b) { return b.symbol == s; });
+    return std::any_of(tree.root_lets.begin(), tree.root_lets.end(),
+                       [&](const Binding& b) { return b.symbol == s; });
   };
   const std::vector<ir::SymbolPtr> symbols = ir::free_symbols(e);
   return std::any_of(symbols.begin(), symbols.end(), [&](const ir::SymbolPtr& s) {

@@ -1,7 +1,7 @@
 #pragma once
 // The loop tree: the structure that the passes between `schedule` and `lowered` edit (levels bounds to sync).
-// A loop has an id, an extent, a binding and an ordered list of children; stages refer to loops; several stages may
-// share one. Statements (ir::Stmt) are made from it only by the emit pass.
+// A loop has an id, an extent, a binding and an ordered list of children; stages refer to loops; several
+// stages may share one. Statements (ir::Stmt) are made from it only by the emit pass.
 
 #include <array>
 #include <map>
@@ -47,10 +47,10 @@ enum class NodeKind {
 
 struct Node {
   NodeKind kind;
-  FuncId func;                  ///< Realize, Produce
-  StageRef stage;               ///< Loop (its owner), Body
-  LoopId loop;                  ///< Loop
-  std::string reason;           ///< Sync
+  FuncId func;                                      ///< Realize, Produce
+  StageRef stage;                                   ///< Loop (its owner), Body
+  LoopId loop;                                      ///< Loop
+  std::string reason;                               ///< Sync
   const instr::Instruction* instruction = nullptr;  ///< Body: what carries it out, set by the pipeline pass
   std::vector<Node> children;
 };
@@ -58,7 +58,7 @@ struct Node {
 /// How often a body runs where a split does not divide: a condition on loop variables.
 struct Guard {
   Expr condition;
-  Tail tail = Tail::Guard;      ///< Guard: a branch; Predicate: masked accesses
+  Tail tail = Tail::Guard;  ///< Guard: a branch; Predicate: masked accesses
   std::string origin;
 };
 
@@ -74,23 +74,23 @@ struct LoopInfo {
   StageRef owner;
   bool reduction = false;
   std::string name, origin;
-  std::vector<Binding> lets;    ///< region bounds named at the head of the body, in order
+  std::vector<Binding> lets;  ///< region bounds named at the head of the body, in order
 };
 
 /// A stage as the bounds pass resolved it.
 struct StageInfo {
-  Box need;                       ///< the stage's pure dims range over this (invalid dims of an update: empty interval)
+  Box need;  ///< the stage's pure dims range over this (invalid dims of an update: empty interval)
   std::vector<ir::SymbolPtr> dims;  ///< symbols of the definition: args, then reduction dims
-  std::vector<Expr> coordinates;  ///< value of each of `dims` in terms of loop variables
-  std::vector<Expr> limits;       ///< largest value each of `dims` takes, for bounds; same size
+  std::vector<Expr> coordinates;    ///< value of each of `dims` in terms of loop variables
+  std::vector<Expr> limits;         ///< largest value each of `dims` takes, for bounds; same size
   std::vector<Guard> guards;
 };
 
 /// Storage of a Func.
 struct Storage {
-  Box box;                        ///< coordinates that are stored
+  Box box;                          ///< coordinates that are stored
   std::vector<std::int64_t> folds;  ///< per dimension: ring depth, or 0 where not folded
-  ir::BufferPtr buffer;           ///< set by the memory pass
+  ir::BufferPtr buffer;             ///< set by the memory pass
   /// Extents that are not constant, named around the allocation: a Buffer's extents name nothing else.
   std::vector<Binding> lets;
   /// For Register storage of a whole block: who holds what.
@@ -105,28 +105,28 @@ struct KernelInfo {
 };
 
 struct LoopTree {
-  Scheduled scheduled;            ///< after inlining
+  Scheduled scheduled;  ///< after inlining
   Node root;
   std::vector<Binding> root_lets;
-  std::vector<LoopInfo> loops;    ///< by LoopId
+  std::vector<LoopInfo> loops;  ///< by LoopId
   std::map<StageRef, StageInfo> stages;
-  std::map<FuncId, Storage> storage;   ///< of realised Funcs that are not outputs
+  std::map<FuncId, Storage> storage;       ///< of realised Funcs that are not outputs
   std::map<StageRef, KernelInfo> kernels;  ///< set by the tiles pass; empty on the host
-  std::vector<ir::BufferPtr> inputs;   ///< by InputId
-  std::vector<ir::BufferPtr> outputs;  ///< by position
+  std::vector<ir::BufferPtr> inputs;       ///< by InputId
+  std::vector<ir::BufferPtr> outputs;      ///< by position
   std::map<FuncId, ir::BufferPtr> output_of;
-  std::vector<ir::BufferPtr> stored;   ///< of stored stages, by position after the outputs
+  std::vector<ir::BufferPtr> stored;  ///< of stored stages, by position after the outputs
   std::map<FuncId, ir::BufferPtr> stored_of;
-  ir::Facts facts;                ///< ranges of loops and sizes, values of lets
+  ir::Facts facts;  ///< ranges of loops and sizes, values of lets
   struct Check {
     Expr condition;
     std::string message, subject;
     std::vector<Expr> values;
     std::string legal;
   };
-  std::vector<Check> checks;      ///< what the arguments must satisfy
-  /// What the schedule promises of them. The sizes named there have become constants everywhere else, so each stands
-  /// with the output dimension whose extent (or min) tells its actual value.
+  std::vector<Check> checks;  ///< what the arguments must satisfy
+  /// What the schedule promises of them. The sizes named there have become constants everywhere else, so each
+  /// stands with the output dimension whose extent (or min) tells its actual value.
   struct PromisedSize {
     ir::SymbolPtr symbol;
     FuncId output;
@@ -135,19 +135,22 @@ struct LoopTree {
   };
   std::vector<Check> promises;
   std::vector<PromisedSize> promised_sizes;
-  std::vector<std::int64_t> unit_strides;  ///< per buffer argument: constant stride of dimension 0, or 0: not known
+  std::vector<std::int64_t>
+      unit_strides;  ///< per buffer argument: constant stride of dimension 0, or 0: not known
 
   const lang::FuncDef& func(FuncId id) const { return scheduled.graph.func(id); }
   const lang::StageDef& def(StageRef s) const { return func(s.func).stages[s.stage]; }
-  const schedule::StageSchedule& schedule_of(StageRef s) const { return scheduled.of(s.func).stages[s.stage]; }
+  const schedule::StageSchedule& schedule_of(StageRef s) const {
+    return scheduled.of(s.func).stages[s.stage];
+  }
   LoopInfo& loop(LoopId id) { return loops[id.value]; }
   const LoopInfo& loop(LoopId id) const { return loops[id.value]; }
-  bool inlined(FuncId id) const {
-    return scheduled.of(id).compute.kind == schedule::Place::Kind::Inline;
-  }
-  /// Whether the stage is what add_copies has added: it writes to the Func's stored argument and nowhere else.
+  bool inlined(FuncId id) const { return scheduled.of(id).compute.kind == schedule::Place::Kind::Inline; }
+  /// Whether the stage is what add_copies has added: it writes to the Func's stored argument and nowhere
+  /// else.
   bool is_copy(StageRef s) const {
-    return s.stage > 0 && stored_of.count(s.func) && s.stage + 1 == static_cast<int>(func(s.func).stages.size());
+    return s.stage > 0 && stored_of.count(s.func) &&
+           s.stage + 1 == static_cast<int>(func(s.func).stages.size());
   }
 };
 

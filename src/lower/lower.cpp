@@ -1,5 +1,5 @@
-// The table of contents of lowering: one line a pass, in order. The driver around them times, prints and (in debug
-// builds) checks each; the passes do only their work.
+// The table of contents of lowering: one line a pass, in order. The driver around them times, prints and (in
+// debug builds) checks each; the passes do only their work.
 
 #include "lower/lower.h"
 
@@ -20,8 +20,8 @@ class PassDriver {
     const auto start = std::chrono::steady_clock::now();
     run();
     if (trace_)
-      trace_->seconds.emplace_back(pass,
-                                   std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+      trace_->seconds.emplace_back(
+          pass, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
 
   template <class T>

@@ -9,7 +9,8 @@
 
 namespace calotype::lower {
 
-/// What the driver of the passes records: the text after each level (where asked for) and the seconds of each pass.
+/// What the driver of the passes records: the text after each level (where asked for) and the seconds of each
+/// pass.
 struct Trace {
   bool keep_text = false;
   std::vector<std::pair<std::string, std::string>> levels;

@@ -1,8 +1,8 @@
 // The program: functions and kernels with their arguments, and the plan that calls them.
 //
-// Requires: finished statements. Leaves: a Program. Block loops become the grid, thread loops the block's threads with
-// a test where a loop is shorter than the block; every free symbol becomes a scalar argument that the plan finds from
-// the call's buffers.
+// Requires: finished statements. Leaves: a Program. Block loops become the grid, thread loops the block's
+// threads with a test where a loop is shorter than the block; every free symbol becomes a scalar argument
+// that the plan finds from the call's buffers.
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 namespace calotype::lower {
 namespace {
 
-// ---- GPU loops to grid and block ------------------------------------------------------------------------------
+// ---- GPU loops to grid and block
 
 class KernelBinder {
  public:
@@ -55,7 +55,7 @@ class KernelBinder {
   const KernelInfo& info_;
 };
 
-// ---- Free symbols and buffers ---------------------------------------------------------------------------------
+// ---- Free symbols and buffers
 
 struct Uses {
   std::vector<ir::SymbolPtr> symbols;  // free, in order of first use
@@ -101,7 +101,7 @@ class UseCollector {
   std::vector<ir::BufferPtr> allocated_;
 };
 
-// ---- The plan -------------------------------------------------------------------------------------------------
+// ---- The plan
 
 class ProgramMaker {
  public:
@@ -125,7 +125,8 @@ class ProgramMaker {
  private:
   const lang::Graph& graph() const { return tree_.scheduled.graph; }
 
-  // Sizes come from the first dimension that names them alone (or affinely); all other dimensions are checked.
+  // Sizes come from the first dimension that names them alone (or affinely); all other dimensions are
+  // checked.
   void declare_arguments() {
     std::vector<ir::BufferPtr> buffers;
     for (const lang::Graph::ArgumentRef& a : graph().arguments) {
@@ -135,7 +136,8 @@ class ProgramMaker {
         program_.arguments.push_back({p.name, true, false, p.type, 0});
       } else {
         const lang::InputDef& input = graph().inputs[a.index];
-        program_.arguments.push_back({input.name, false, false, input.type, static_cast<int>(input.extents.size())});
+        program_.arguments.push_back(
+            {input.name, false, false, input.type, static_cast<int>(input.extents.size())});
         buffers.push_back(tree_.inputs[a.index]);
       }
     }
@@ -144,7 +146,8 @@ class ProgramMaker {
       buffers.push_back(b);
     }
     for (const ir::BufferPtr& b : tree_.stored) {
-      program_.arguments.push_back({b->name, false, true, b->type, static_cast<int>(b->extents.size()), true});
+      program_.arguments.push_back(
+          {b->name, false, true, b->type, static_cast<int>(b->extents.size()), true});
       buffers.push_back(b);
     }
     for (const ir::BufferPtr& b : buffers)
@@ -168,7 +171,8 @@ class ProgramMaker {
   int count() const { return static_cast<int>(program_.arguments.size()); }
 
   bool known(const ir::SymbolPtr& s) const {
-    return std::any_of(program_.scalars.begin(), program_.scalars.end(), [&](const Scalar& k) { return k.symbol == s; });
+    return std::any_of(program_.scalars.begin(), program_.scalars.end(),
+                       [&](const Scalar& k) { return k.symbol == s; });
   }
 
   void find_size(const ir::Buffer& b, int d) {
@@ -178,13 +182,15 @@ class ProgramMaker {
       if (!known(s)) unknown.push_back(s);
     if (unknown.size() != 1) return;
     if (ir::is(extent, ir::Op::Variable)) {
-      program_.scalars.push_back({unknown[0], {.kind = ScalarSource::Kind::Extent, .argument = b.argument, .dim = d}});
+      program_.scalars.push_back(
+          {unknown[0], {.kind = ScalarSource::Kind::Extent, .argument = b.argument, .dim = d}});
       return;
     }
     const std::optional<ir::LinearIn> line = ir::linear_in(ir::simplify(extent), unknown[0]);
     if (!line || line->coefficient == 0) return;
     const Expr solved = (actual_extent(b, d) - line->rest) / ir::index(line->coefficient);
-    program_.scalars.push_back({unknown[0], {.kind = ScalarSource::Kind::Value, .value = ir::simplify(solved)}});
+    program_.scalars.push_back(
+        {unknown[0], {.kind = ScalarSource::Kind::Value, .value = ir::simplify(solved)}});
   }
 
   Expr actual_extent(const ir::Buffer& b, int d) {
@@ -199,8 +205,8 @@ class ProgramMaker {
 
   bool is_source(const Expr& extent, const ir::Buffer& b, int d) const {
     return std::any_of(program_.scalars.begin(), program_.scalars.end(), [&](const Scalar& s) {
-      return s.source.kind == ScalarSource::Kind::Extent && s.source.argument == b.argument && s.source.dim == d &&
-             ir::is(extent, ir::Op::Variable) && ir::symbol_of(extent) == s.symbol;
+      return s.source.kind == ScalarSource::Kind::Extent && s.source.argument == b.argument &&
+             s.source.dim == d && ir::is(extent, ir::Op::Variable) && ir::symbol_of(extent) == s.symbol;
     });
   }
 
@@ -208,8 +214,10 @@ class ProgramMaker {
     if (!is_source(b.extents[d], b, d)) {
       const Expr actual = actual_extent(b, d);
       program_.checks.push_back({ir::simplify(actual == b.extents[d]),
-                                 fmt::format("dimension {} has extent {{}} but must have {{}}", d), b.name,
-                                 {actual, b.extents[d], b.extents[d]}, "{}"});
+                                 fmt::format("dimension {} has extent {{}} but must have {{}}", d),
+                                 b.name,
+                                 {actual, b.extents[d], b.extents[d]},
+                                 "{}"});
     }
     if (ir::is(b.mins[d], ir::Op::Variable)) {
       program_.scalars.push_back(
@@ -217,18 +225,24 @@ class ProgramMaker {
     } else {
       const Expr actual = new_scalar(fmt::format("{}.min.{}", b.name, d), ScalarSource::Kind::Min, b, d);
       program_.checks.push_back({ir::simplify(actual == b.mins[d]),
-                                 fmt::format("dimension {} starts at {{}} but must start at {{}}", d), b.name,
-                                 {actual, b.mins[d], b.mins[d]}, "{}; translate the Buffer"});
+                                 fmt::format("dimension {} starts at {{}} but must start at {{}}", d),
+                                 b.name,
+                                 {actual, b.mins[d], b.mins[d]},
+                                 "{}; translate the Buffer"});
     }
     if (ir::is(b.strides[d], ir::Op::Variable)) {
-      program_.scalars.push_back(
-          {ir::symbol_of(b.strides[d]), {.kind = ScalarSource::Kind::Stride, .argument = b.argument, .dim = d}});
+      program_.scalars.push_back({ir::symbol_of(b.strides[d]),
+                                  {.kind = ScalarSource::Kind::Stride, .argument = b.argument, .dim = d}});
     } else {
       // One element has no neighbour, so its stride does not matter.
-      const Expr actual = new_scalar(fmt::format("{}.stride.{}", b.name, d), ScalarSource::Kind::Stride, b, d);
-      program_.checks.push_back({ir::simplify(actual == b.strides[d] || b.extents[d] <= ir::index(1)),
-                                 fmt::format("dimension {} has stride {{}} but this kernel was compiled for {{}}", d),
-                                 b.name, {actual, b.strides[d], b.strides[d]}, "{}"});
+      const Expr actual =
+          new_scalar(fmt::format("{}.stride.{}", b.name, d), ScalarSource::Kind::Stride, b, d);
+      program_.checks.push_back(
+          {ir::simplify(actual == b.strides[d] || b.extents[d] <= ir::index(1)),
+           fmt::format("dimension {} has stride {{}} but this kernel was compiled for {{}}", d),
+           b.name,
+           {actual, b.strides[d], b.strides[d]},
+           "{}"});
     }
   }
 
@@ -242,8 +256,12 @@ class ProgramMaker {
       // The caller chose the width by the arguments; what lies between stages can be larger.
       const Expr fits = ir::simplify(bytes <= ir::index(INT32_MAX), tree_.facts);
       if (options_.index_bits == 32 && !ir::is_one(fits))
-        program_.checks.push_back({fits, "its values between kernels take {} bytes where at most 2147483647 can be indexed",
-                                   storage.buffer->name, {bytes}, "smaller images, or compute_at a loop inside a block"});
+        program_.checks.push_back(
+            {fits,
+             "its values between kernels take {} bytes where at most 2147483647 can be indexed",
+             storage.buffer->name,
+             {bytes},
+             "smaller images, or compute_at a loop inside a block"});
     }
   }
 
@@ -262,7 +280,8 @@ class ProgramMaker {
     for (const Expr& e : f.grid)
       if (e.defined()) collector.expression(e);
     for (const Scalar& s : program_.scalars)
-      if (std::find(collector.uses.symbols.begin(), collector.uses.symbols.end(), s.symbol) != collector.uses.symbols.end())
+      if (std::find(collector.uses.symbols.begin(), collector.uses.symbols.end(), s.symbol) !=
+          collector.uses.symbols.end())
         f.scalars.push_back(s.symbol);
     f.buffers = collector.uses.buffers;
     require_known(collector.uses.symbols, f);
@@ -279,8 +298,10 @@ class ProgramMaker {
     ir::Facts facts = tree_.facts;
     for (int axis = 0; axis < 3; ++axis) {
       if (f.block_vars[axis])
-        facts.set_range(f.block_vars[axis], ir::index(0), ir::simplify(f.grid[axis] - ir::index(1), tree_.facts));
-      if (f.thread_vars[axis]) facts.set_range(f.thread_vars[axis], ir::index(0), f.block[axis] - ir::index(1));
+        facts.set_range(f.block_vars[axis], ir::index(0),
+                        ir::simplify(f.grid[axis] - ir::index(1), tree_.facts));
+      if (f.thread_vars[axis])
+        facts.set_range(f.thread_vars[axis], ir::index(0), f.block[axis] - ir::index(1));
     }
     return facts;
   }
@@ -290,7 +311,8 @@ class ProgramMaker {
     const auto used = [&](const Expr& e) { return e.defined() && ir::uses(e, size); };
     for (const lang::FuncDef& func : graph().funcs)
       for (const lang::StageDef& stage : func.stages) {
-        bool found = used(stage.value) || used(stage.predicate) || std::any_of(stage.lhs.begin(), stage.lhs.end(), used);
+        bool found = used(stage.value) || used(stage.predicate) ||
+                     std::any_of(stage.lhs.begin(), stage.lhs.end(), used);
         for (const lang::ReductionDim& r : stage.reduction) found |= used(r.min) || used(r.extent);
         if (found) return func.name;
       }
@@ -309,7 +331,8 @@ class ProgramMaker {
                      .func = user_of(s),
                      .value = s->name,
                      .legal = "an input or output with a dimension of that extent"});
-      throw Error({.kind = ErrorKind::Internal, .message = fmt::format("'{}' is used but never defined", s->name)});
+      throw Error(
+          {.kind = ErrorKind::Internal, .message = fmt::format("'{}' is used but never defined", s->name)});
     }
   }
 
@@ -320,8 +343,10 @@ class ProgramMaker {
       const std::optional<std::int64_t> bound = ir::constant_upper_bound(f.grid[axis], tree_.facts);
       if (bound && *bound <= most) continue;
       program_.checks.push_back({ir::simplify(f.grid[axis] <= ir::index(most), tree_.facts),
-                                 fmt::format("{{}} blocks along {} where at most {} fit", "xyz"[axis], most), f.name,
-                                 {f.grid[axis]}, fmt::format("at most {}; larger tiles make fewer blocks", most)});
+                                 fmt::format("{{}} blocks along {} where at most {} fit", "xyz"[axis], most),
+                                 f.name,
+                                 {f.grid[axis]},
+                                 fmt::format("at most {}; larger tiles make fewer blocks", most)});
     }
   }
 

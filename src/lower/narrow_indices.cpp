@@ -1,9 +1,9 @@
 // Index width: a kernel's index arithmetic in 32 bits.
 //
-// Requires: a kernel whose arguments the caller has found to span less than 2^31 elements. Leaves: loop variables,
-// sizes, strides and everything computed of them for addresses, bounds and guards in Int(32); values of the algorithm
-// keep their types (a coordinate used as a value is widened again). Stands last, since every pass before it reasons
-// in the algorithm's 64 bits.
+// Requires: a kernel whose arguments the caller has found to span less than 2^31 elements. Leaves: loop
+// variables, sizes, strides and everything computed of them for addresses, bounds and guards in Int(32);
+// values of the algorithm keep their types (a coordinate used as a value is widened again). Stands last,
+// since every pass before it reasons in the algorithm's 64 bits.
 
 #include "lower/passes.h"
 
@@ -41,9 +41,11 @@ class Narrower {
     if (!wide_index(e->type)) return ir::map_args(e, [&](const Expr& a) { return narrow(a); });
     const Type type = Int(32, e->type.lanes);
     switch (e->op) {
-      case ir::Op::Const: return ir::make_int(type, *ir::as_int(e));
+      case ir::Op::Const:
+        return ir::make_int(type, *ir::as_int(e));
       case ir::Op::Variable:
-        return is_index_symbol(*ir::symbol_of(e)) ? ir::make_var(narrow_symbol(ir::symbol_of(e))) : cast(type, e);
+        return is_index_symbol(*ir::symbol_of(e)) ? ir::make_var(narrow_symbol(ir::symbol_of(e)))
+                                                  : cast(type, e);
       case ir::Op::Load:
       case ir::Op::LoadIf:
       case ir::Op::Cast:
@@ -57,7 +59,8 @@ class Narrower {
   }
 
   static Expr cast_to(Type type, const Expr& e) {
-    if (ir::is(e, ir::Op::Cast)) return e->args[0]->type == type ? e->args[0] : ir::make(ir::Op::Cast, type, {e->args[0]});
+    if (ir::is(e, ir::Op::Cast))
+      return e->args[0]->type == type ? e->args[0] : ir::make(ir::Op::Cast, type, {e->args[0]});
     return ir::make(ir::Op::Cast, type, {e});
   }
 
@@ -89,18 +92,21 @@ class Narrower {
         return ir::for_loop(loop, narrow(s->exprs[0]), narrow(s->exprs[1]), statement(s->body()));
       }
       case ir::StmtKind::Let: {
-        if (!is_index_symbol(*s->symbol())) return ir::map_children(s, [&](const Expr& e) { return value(e); }, children);
+        if (!is_index_symbol(*s->symbol()))
+          return ir::map_children(s, [&](const Expr& e) { return value(e); }, children);
         return ir::let_stmt(narrow_symbol(s->symbol()), narrow(s->exprs[0]), statement(s->body()));
       }
       case ir::StmtKind::If:
-        return ir::map_children(s, [&](const Expr& e) { return reads_memory(e) ? value(e) : narrow(e); }, children);
+        return ir::map_children(
+            s, [&](const Expr& e) { return reads_memory(e) ? value(e) : narrow(e); }, children);
       case ir::StmtKind::Store: {
         std::vector<Expr> coordinates;
         for (std::size_t i = 2; i < s->exprs.size(); ++i) coordinates.push_back(narrow(s->exprs[i]));
         return ir::store(s->buffer(), value(s->exprs[0]), std::move(coordinates),
                          s->exprs[1].defined() ? value(s->exprs[1]) : Expr());
       }
-      default: return ir::map_children(s, [&](const Expr& e) { return value(e); }, children);
+      default:
+        return ir::map_children(s, [&](const Expr& e) { return value(e); }, children);
     }
   }
 

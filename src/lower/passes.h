@@ -1,6 +1,6 @@
 #pragma once
-// The passes, in the order in which `lower` runs them. Each is a free function in the file of its name; what it
-// does, requires and leaves stands at that file's head.
+// The passes, in the order in which `lower` runs them. Each is a free function in the file of its name; what
+// it does, requires and leaves stands at that file's head.
 
 #include "lower/loop_tree.h"
 #include "lower/program.h"
@@ -9,12 +9,13 @@ namespace calotype::lower {
 
 struct Options {
   Target target;
-  /// Known strides of dimension 0, one per buffer argument (inputs as listed, then outputs); 0: any. Empty: all 1.
+  /// Known strides of dimension 0, one per buffer argument (inputs as listed, then outputs); 0: any. Empty:
+  /// all 1.
   std::vector<std::int64_t> unit_strides;
   /// Width of index arithmetic in kernels: 32 where the plan has checked that sizes fit, else 64.
   int index_bits = 32;
-  /// Realised Funcs that are no outputs, whose values the program also writes to arguments of their own, after the
-  /// outputs and in this order. See store_stages.cpp.
+  /// Realised Funcs that are no outputs, whose values the program also writes to arguments of their own,
+  /// after the outputs and in this order. See store_stages.cpp.
   std::vector<FuncId> stored_stages;
 };
 
@@ -56,13 +57,18 @@ ir::Stmt plain_division(const ir::Stmt& s, const ir::Facts& facts);
 Program make_program(const LoopTree& tree, const std::vector<Unit>& units, const Options& options);
 void narrow_indices(Function& kernel, int bits);
 
-/// Used by infer_bounds: restrict what is produced at each iteration of a serial loop between the store and the
-/// compute site to what earlier iterations have not produced, and fold the storage where that bounds it.
+/// Used by infer_bounds: restrict what is produced at each iteration of a serial loop between the store and
+/// the compute site to what earlier iterations have not produced, and fold the storage where that bounds it.
 /// `box` is what the consumers need at the compute site; on return what is to be produced.
 void slide_window(LoopTree& tree, FuncId func, Box& box, Storage& storage);
 /// Used by infer_bounds, first of all.
+void declare_arguments(LoopTree& tree);
+/// Used by infer_bounds: the loops of a stage whose region (`info.need`) is known.
+void resolve_loops(LoopTree& tree, ir::Algebra& algebra, StageRef ref, StageInfo& info);
+/// Used by declare_arguments, as soon as the sizes are known.
 void apply_promises(LoopTree& tree);
-/// Used by infer_bounds for a Func that is no output: `needs`, a box for each of its stages, become what was promised.
+/// Used by infer_bounds for a Func that is no output: `needs`, a box for each of its stages, become what was
+/// promised.
 void keep_promises(LoopTree& tree, FuncId func, std::vector<Box>& needs);
 
 }  // namespace calotype::lower

@@ -1,8 +1,8 @@
 // Placement: the loop tree's shape, from where each Func is computed and stored.
 //
-// Requires: inlined definitions. Leaves: a tree with every loop, body, production and realisation at its place;
-// loops have no extents yet. Consumers are placed before their producers, so the loop that a producer is computed
-// at exists; a later production goes in front of everything already at its site.
+// Requires: inlined definitions. Leaves: a tree with every loop, body, production and realisation at its
+// place; loops have no extents yet. Consumers are placed before their producers, so the loop that a producer
+// is computed at exists; a later production goes in front of everything already at its site.
 
 #include "lower/passes.h"
 

@@ -1,9 +1,10 @@
 // Sync: the only pass that places barriers.
 //
-// Requires: memory. Leaves: Sync nodes between nests of a block where one thread may touch what another one does:
-// a read after a write, a write after a read, a write after a write of the same shared storage with no barrier
-// between, around loops' back edges too. What a barrier orders comes from the access tables of instruction records. Accesses of a stage to its own element are its thread's alone and need none.
-// Nothing to do on the host.
+// Requires: memory. Leaves: Sync nodes between nests of a block where one thread may touch what another one
+// does: a read after a write, a write after a read, a write after a write of the same shared storage with no
+// barrier between, around loops' back edges too. What a barrier orders comes from the access tables of
+// instruction records. Accesses of a stage to its own element are its thread's alone and need none. Nothing
+// to do on the host.
 
 #include <fmt/format.h>
 
@@ -51,7 +52,8 @@ class Barriers {
     return node.kind == NodeKind::Loop && tree_.loop(node.loop).binding == ir::Binding::GpuThread;
   }
 
-  /// One nest run by the threads with nothing of the block's order inside: a thread loop, or a body with its loops.
+  /// One nest run by the threads with nothing of the block's order inside: a thread loop, or a body with its
+  /// loops.
   bool is_leaf(const Node& node) const {
     if (node.kind == NodeKind::Body || is_thread_loop(node)) return true;
     if (node.kind != NodeKind::Loop) return false;
@@ -84,10 +86,13 @@ class Barriers {
 
   std::string conflict(const Pending& pending, const Pending& next) const {
     for (FuncId f : next.read)
-      if (pending.written.count(f)) return fmt::format("{} is complete before it is read", tree_.func(f).name);
+      if (pending.written.count(f))
+        return fmt::format("{} is complete before it is read", tree_.func(f).name);
     for (FuncId f : next.written) {
-      if (pending.read.count(f)) return fmt::format("{} has been read before it is written again", tree_.func(f).name);
-      if (pending.written.count(f)) return fmt::format("{} is complete before it is updated", tree_.func(f).name);
+      if (pending.read.count(f))
+        return fmt::format("{} has been read before it is written again", tree_.func(f).name);
+      if (pending.written.count(f))
+        return fmt::format("{} is complete before it is updated", tree_.func(f).name);
     }
     return "";
   }
@@ -98,7 +103,8 @@ class Barriers {
       pending.merge(accesses(node));
       return;
     }
-    const bool repeats = node.kind == NodeKind::Loop && tree_.loop(node.loop).binding != ir::Binding::GpuBlock;
+    const bool repeats =
+        node.kind == NodeKind::Loop && tree_.loop(node.loop).binding != ir::Binding::GpuBlock;
     const Pending before = pending;
     children(node, pending);
     if (!repeats) return;

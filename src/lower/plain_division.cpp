@@ -1,7 +1,9 @@
-// Division: floor divisions and remainders of a number that is not negative by a positive one, as the machine has them.
+// Division: floor divisions and remainders of a number that is not negative by a positive one, as the machine
+// has them.
 //
-// Requires: finished statements of a kernel. Leaves: the same values; TruncDiv and TruncMod, which are an instruction
-// sequence without tests for signs and zeros. Stands behind all simplification, which reasons about floor division.
+// Requires: finished statements of a kernel. Leaves: the same values; TruncDiv and TruncMod, which are an
+// instruction sequence without tests for signs and zeros. Stands behind all simplification, which reasons
+// about floor division.
 
 #include "lower/passes.h"
 
@@ -13,7 +15,8 @@ ir::Stmt plain_division(const ir::Stmt& s, const ir::Facts& facts) {
     return ir::rewrite(root, [&](const Expr& e) -> Expr {
       const bool quotient = ir::is(e, ir::Op::Div);
       if ((!quotient && !ir::is(e, ir::Op::Mod)) || e->type != Int(64) || ir::as_int(e->args[1])) return e;
-      if (!ir::prove(e->args[0] >= ir::index(0), known) || !ir::prove(e->args[1] > ir::index(0), known)) return e;
+      if (!ir::prove(e->args[0] >= ir::index(0), known) || !ir::prove(e->args[1] > ir::index(0), known))
+        return e;
       return ir::make(quotient ? ir::Op::TruncDiv : ir::Op::TruncMod, e->type, e->args);
     });
   });

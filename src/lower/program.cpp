@@ -10,11 +10,16 @@ namespace {
 std::string source_text(const Program& p, const ScalarSource& s) {
   const std::string argument = s.kind == ScalarSource::Kind::Value ? "" : p.arguments[s.argument].name;
   switch (s.kind) {
-    case ScalarSource::Kind::Extent: return fmt::format("extent {} of {}", s.dim, argument);
-    case ScalarSource::Kind::Stride: return fmt::format("stride {} of {}", s.dim, argument);
-    case ScalarSource::Kind::Min: return fmt::format("min {} of {}", s.dim, argument);
-    case ScalarSource::Kind::Param: return "parameter " + argument;
-    case ScalarSource::Kind::Value: return ir::to_string(s.value);
+    case ScalarSource::Kind::Extent:
+      return fmt::format("extent {} of {}", s.dim, argument);
+    case ScalarSource::Kind::Stride:
+      return fmt::format("stride {} of {}", s.dim, argument);
+    case ScalarSource::Kind::Min:
+      return fmt::format("min {} of {}", s.dim, argument);
+    case ScalarSource::Kind::Param:
+      return "parameter " + argument;
+    case ScalarSource::Kind::Value:
+      return ir::to_string(s.value);
   }
   return "";
 }
@@ -40,23 +45,29 @@ std::string to_string(const Function& f) {
   }
   text += ")";
   if (f.gpu)
-    text += fmt::format(" grid ({}) block ({}) shared {} bytes", triple(f.grid), triple(f.block), f.shared_bytes);
+    text +=
+        fmt::format(" grid ({}) block ({}) shared {} bytes", triple(f.grid), triple(f.block), f.shared_bytes);
   return text + ":\n" + ir::to_string(f.body);
 }
 
 std::string plan_text(const Program& p) {
   std::string text = fmt::format("plan of {} for {}\n", p.name, p.target.str());
   for (const Argument& a : p.arguments)
-    text += fmt::format("argument {} {}: {}{}\n", a.is_param ? "parameter" : a.is_output ? "output" : "input", a.name,
-                        a.type.str(), a.is_param ? "" : fmt::format(" of rank {}", a.rank));
-  for (const Scalar& s : p.scalars) text += fmt::format("scalar {} = {}\n", s.symbol->name, source_text(p, s.source));
+    text += fmt::format("argument {} {}: {}{}\n",
+                        a.is_param    ? "parameter"
+                        : a.is_output ? "output"
+                                      : "input",
+                        a.name, a.type.str(), a.is_param ? "" : fmt::format(" of rank {}", a.rank));
+  for (const Scalar& s : p.scalars)
+    text += fmt::format("scalar {} = {}\n", s.symbol->name, source_text(p, s.source));
   for (const PlanCheck& c : p.checks)
     text += fmt::format("check {}: {}: {}\n", c.func, ir::to_string(c.condition), c.message);
   for (const Workspace& w : p.workspace)
     text += fmt::format("workspace {}: {} bytes\n", w.buffer->name, ir::to_string(w.bytes));
   for (const PlanStep& s : p.steps) {
     const Function& f = p.functions[s.function];
-    text += f.gpu ? fmt::format("launch {} grid ({}) block ({}) shared {} bytes\n", f.name, triple(f.grid), triple(f.block), f.shared_bytes)
+    text += f.gpu ? fmt::format("launch {} grid ({}) block ({}) shared {} bytes\n", f.name, triple(f.grid),
+                                triple(f.block), f.shared_bytes)
                   : fmt::format("call {}\n", f.name);
   }
   return text;

@@ -1,6 +1,6 @@
 #pragma once
-// The product of lowering: functions and kernels (level `lowered`) and the plan that calls them. Code generators,
-// the simulator and the runtime start from here.
+// The product of lowering: functions and kernels (level `lowered`) and the plan that calls them. Code
+// generators, the simulator and the runtime start from here.
 
 #include <array>
 #include <string>
@@ -11,14 +11,15 @@
 
 namespace calotype::lower {
 
-/// A host function or a GPU kernel. The body refers freely to `scalars`, `buffers` (flat: one index in elements),
-/// and for kernels to `block_vars` and `thread_vars`.
+/// A host function or a GPU kernel. The body refers freely to `scalars`, `buffers` (flat: one index in
+/// elements), and for kernels to `block_vars` and `thread_vars`.
 struct Function {
   std::string name;
   bool gpu = false;
   ir::Stmt body;
-  /// Pointer arguments in order: each Argument buffer points at its element of smallest coordinates; workspace
-  /// buffers at element 0. Allocations inside the body (Heap, Stack, Shared, Local, Register) are not listed.
+  /// Pointer arguments in order: each Argument buffer points at its element of smallest coordinates;
+  /// workspace buffers at element 0. Allocations inside the body (Heap, Stack, Shared, Local, Register) are
+  /// not listed.
   std::vector<ir::BufferPtr> buffers;
   /// Scalar arguments in order: named sizes, strides, mins, Params and values that the plan computes.
   std::vector<ir::SymbolPtr> scalars;
@@ -27,28 +28,28 @@ struct Function {
   std::array<Expr, 3> grid, block;            ///< extents in terms of `scalars`
   std::array<ir::SymbolPtr, 3> block_vars{};  ///< null where the axis is not used
   std::array<ir::SymbolPtr, 3> thread_vars{};
-  std::int64_t max_threads = 0;               ///< constant upper bound of the block's size
-  std::int64_t shared_bytes = 0;              ///< of the Shared allocations, as laid out by the memory pass
+  std::int64_t max_threads = 0;   ///< constant upper bound of the block's size
+  std::int64_t shared_bytes = 0;  ///< of the Shared allocations, as laid out by the memory pass
 };
 
 /// How the plan finds the value of a scalar.
 struct ScalarSource {
   enum class Kind { Extent, Stride, Min, Param, Value } kind;
-  int argument = 0;   ///< position among the arguments of a call (inputs and Params as listed, then outputs)
+  int argument = 0;  ///< position among the arguments of a call (inputs and Params as listed, then outputs)
   int dim = 0;
-  Expr value;         ///< Value: in terms of scalars defined earlier
+  Expr value;  ///< Value: in terms of scalars defined earlier
 };
 struct Scalar {
   ir::SymbolPtr symbol;
   ScalarSource source;
 };
 
-/// A condition on the arguments with the message of its failure and what would be legal: these have one {} for each
-/// value, the message's first.
+/// A condition on the arguments with the message of its failure and what would be legal: these have one {}
+/// for each value, the message's first.
 struct PlanCheck {
   Expr condition;
   std::string message;
-  std::string func;    ///< the input, output or Func concerned
+  std::string func;  ///< the input, output or Func concerned
   std::vector<Expr> values;
   std::string legal = {};
 };
@@ -60,7 +61,7 @@ struct Workspace {
 };
 
 struct PlanStep {
-  int function = 0;    ///< index into Program::functions: a call, or a launch if it is a kernel
+  int function = 0;  ///< index into Program::functions: a call, or a launch if it is a kernel
 };
 
 /// One argument of the call as the plan checks it.
@@ -70,16 +71,16 @@ struct Argument {
   bool is_output = false;
   Type type;
   int rank = 0;
-  bool keeps = false;   ///< of an output: elements that the program does not write stay as they were
+  bool keeps = false;  ///< of an output: elements that the program does not write stay as they were
 };
 
 struct Program {
   std::string name;
   Target target;
   std::vector<Argument> arguments;
-  std::vector<Scalar> scalars;       ///< evaluated in order at each call
-  std::vector<PlanCheck> checks;     ///< in order; all pass before anything is written
-  std::size_t shape_checks = 0;      ///< how many of them, from the first, are on the arguments' shapes alone
+  std::vector<Scalar> scalars;    ///< evaluated in order at each call
+  std::vector<PlanCheck> checks;  ///< in order; all pass before anything is written
+  std::size_t shape_checks = 0;   ///< how many of them, from the first, are on the arguments' shapes alone
   std::vector<Workspace> workspace;
   std::vector<Function> functions;
   std::vector<PlanStep> steps;

@@ -1,10 +1,10 @@
 // Tiles: inside a GPU block, which thread holds and computes what.
 //
-// Requires: resolved loops. Leaves: LoopTree::kernels with the threads of each block; every nest inside a block bound
-// to threads, or run by one thread, or replicated in each (registers); a Layout for Register storage of a whole block.
-// A stage that the schedule leaves unbound and stores in shared memory is dealt out here: its pure loops become one
-// loop over all threads. Stands after bounds, which gives the shapes, and before memory, which lays them out.
-// Nothing to do on the host.
+// Requires: resolved loops. Leaves: LoopTree::kernels with the threads of each block; every nest inside a
+// block bound to threads, or run by one thread, or replicated in each (registers); a Layout for Register
+// storage of a whole block. A stage that the schedule leaves unbound and stores in shared memory is dealt out
+// here: its pure loops become one loop over all threads. Stands after bounds, which gives the shapes, and
+// before memory, which lays them out. Nothing to do on the host.
 
 #include <fmt/format.h>
 
@@ -45,7 +45,8 @@ class Tiles {
     find_layouts(nest);
     const std::int64_t total = info.threads[0] * info.threads[1] * info.threads[2];
     if (total > 1024)
-      refuse(stage, fmt::format("a block of {} threads", total), std::to_string(total), "at most 1024 threads a block");
+      refuse(stage, fmt::format("a block of {} threads", total), std::to_string(total),
+             "at most 1024 threads a block");
     tree_.kernels[stage] = info;
   }
 
@@ -72,11 +73,12 @@ class Tiles {
       if (node.kind != NodeKind::Loop) return;
       const LoopInfo& loop = tree_.loop(node.loop);
       if (is_bound(loop, ir::Binding::GpuThread))
-        info.threads[loop.axis] = std::max(info.threads[loop.axis], constant_extent(loop, "thread loop", loop.origin));
+        info.threads[loop.axis] =
+            std::max(info.threads[loop.axis], constant_extent(loop, "thread loop", loop.origin));
     });
   }
 
-  // ---- Unbound nests ---------------------------------------------------------------------------------------
+  // ---- Unbound nests
 
   static bool is_chain(const Node& node) {
     if (node.kind == NodeKind::Body) return true;
@@ -92,9 +94,11 @@ class Tiles {
   }
 
   void deal_out(Node& node, bool inside_threads) {
-    if (node.kind == NodeKind::Loop) inside_threads |= is_bound(tree_.loop(node.loop), ir::Binding::GpuThread);
+    if (node.kind == NodeKind::Loop)
+      inside_threads |= is_bound(tree_.loop(node.loop), ir::Binding::GpuThread);
     if (inside_threads) return;
-    const bool block_loop = node.kind == NodeKind::Loop && is_bound(tree_.loop(node.loop), ir::Binding::GpuBlock);
+    const bool block_loop =
+        node.kind == NodeKind::Loop && is_bound(tree_.loop(node.loop), ir::Binding::GpuBlock);
     if (node.kind == NodeKind::Loop && !block_loop && is_chain(node) && !has_threads(node)) {
       if (shared_by_block(node.stage.func)) deal_out_chain(node);
       return;
@@ -149,7 +153,8 @@ class Tiles {
   // With constant shapes the flat position of an element decodes into loop values by constant divisions.
   void replace_loops(StageRef stage, const std::vector<LoopId>& pure, LoopId outer, LoopId thread,
                      std::int64_t threads) {
-    const Expr flat = ir::make_var(tree_.loop(outer).var) * ir::index(threads) + ir::make_var(tree_.loop(thread).var);
+    const Expr flat =
+        ir::make_var(tree_.loop(outer).var) * ir::index(threads) + ir::make_var(tree_.loop(thread).var);
     ir::Substitution values;
     StageInfo& info = tree_.stages.at(stage);
     std::int64_t total = 1;
@@ -175,7 +180,7 @@ class Tiles {
     std::erase_if(info.guards, [](const Guard& g) { return ir::is_one(g.condition); });
   }
 
-  // ---- Registers of a block --------------------------------------------------------------------------------
+  // ---- Registers of a block
 
   void find_layouts(const Node& nest) {
     visit(nest, [&](const Node& node, const std::vector<const Node*>& chain) {
@@ -195,7 +200,10 @@ class Tiles {
       std::int64_t stride = 1;
       for (LoopId id : digits_of(func, sched.dims[d], sched)) {
         const LoopInfo& loop = tree_.loop(id);
-        layout::Digit digit{.dim = d, .stride = stride, .extent = constant_extent(loop, "register loop", tree_.scheduled.of(func).memory_origin)};
+        layout::Digit digit{
+            .dim = d,
+            .stride = stride,
+            .extent = constant_extent(loop, "register loop", tree_.scheduled.of(func).memory_origin)};
         if (is_bound(loop, ir::Binding::GpuThread)) {
           digit.axis = static_cast<layout::Axis>(loop.axis);
         } else {
@@ -213,8 +221,8 @@ class Tiles {
   std::vector<LoopId> digits_of(FuncId func, LoopId loop, const schedule::StageSchedule& sched) {
     for (const Transform& t : sched.transforms) {
       if (t.kind == Transform::Kind::Fuse && (t.inner == loop || t.outer == loop))
-        refuse({func, 0}, "registers of a block cannot be dealt out by a fused loop", tree_.loop(t.fused).name,
-               "splits of each dimension, or store_in(Shared)", t.origin);
+        refuse({func, 0}, "registers of a block cannot be dealt out by a fused loop",
+               tree_.loop(t.fused).name, "splits of each dimension, or store_in(Shared)", t.origin);
       if (t.kind != Transform::Kind::Split || t.old != loop) continue;
       std::vector<LoopId> result = digits_of(func, t.inner, sched);
       for (LoopId id : digits_of(func, t.outer, sched)) result.push_back(id);

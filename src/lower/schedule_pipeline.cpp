@@ -1,8 +1,8 @@
 // Pipeline: which engine runs each statement of a loop body, in which role and with what skew.
 //
-// Requires: tiles. Leaves: an instruction record at every body, in program order, with rings of one slot. Every body
-// is carried out element by element by its thread; copies by other engines, roles and skews enter here, before memory,
-// because rings multiply what memory lays out.
+// Requires: tiles. Leaves: an instruction record at every body, in program order, with rings of one slot.
+// Every body is carried out element by element by its thread; copies by other engines, roles and skews enter
+// here, before memory, because rings multiply what memory lays out.
 
 #include "lower/passes.h"
 

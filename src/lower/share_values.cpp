@@ -1,8 +1,8 @@
 // Sharing: values that one statement computes more than once get a name.
 //
-// Requires: expanded statements. Leaves: the same values; printed code that a person can read and whose size is that
-// of the shared expression, not of its tree. Only values used within one statement are named, so memory cannot change
-// between the definition and its uses.
+// Requires: expanded statements. Leaves: the same values; printed code that a person can read and whose size
+// is that of the shared expression, not of its tree. Only values used within one statement are named, so
+// memory cannot change between the definition and its uses.
 
 #include <fmt/format.h>
 
@@ -14,18 +14,22 @@ namespace calotype::lower {
 namespace {
 
 bool costs(const Expr& e) {
-  return ir::any_of(e, [](const Expr& n) { return ir::is(n, ir::Op::Load) || ir::info(n->op).group == ir::OpGroup::math; });
+  return ir::any_of(
+      e, [](const Expr& n) { return ir::is(n, ir::Op::Load) || ir::info(n->op).group == ir::OpGroup::math; });
 }
 
 bool worth_naming(const Expr& e) {
   if (e->args.empty()) return false;
-  // Masks and indices of a vector say which accesses are dense and whole: a name would hide that from the printer.
+  // Masks and indices of a vector say which accesses are dense and whole: a name would hide that from the
+  // printer.
   if (e->type.is_vector() && e->type.element().is_integral()) return costs(e);
   switch (e->op) {
     case ir::Op::Broadcast:
     case ir::Op::Ramp:
-    case ir::Op::Cast: return costs(e);
-    default: return true;
+    case ir::Op::Cast:
+      return costs(e);
+    default:
+      return true;
   }
 }
 
@@ -55,7 +59,8 @@ class Sharer {
       const Use& use = *find(order_[i]);
       if (use.count < 2 || !worth_naming(use.expr)) continue;
       const Expr value = with_names(use.expr, replaced);
-      const ir::SymbolPtr symbol = ir::make_symbol(ir::SymbolKind::Let, fmt::format("v{}", next_++), use.expr->type);
+      const ir::SymbolPtr symbol =
+          ir::make_symbol(ir::SymbolKind::Let, fmt::format("v{}", next_++), use.expr->type);
       named.emplace_back(symbol, value);
       replaced.emplace_back(use.expr, ir::make_var(symbol));
     }
@@ -63,7 +68,8 @@ class Sharer {
     for (Expr& e : exprs)
       if (e.defined()) e = with_names(e, replaced);
     ir::Stmt result = ir::make_stmt(s->kind, std::move(exprs), s->stmts, s->attr);
-    for (auto it = named.rbegin(); it != named.rend(); ++it) result = ir::let_stmt(it->first, it->second, result);
+    for (auto it = named.rbegin(); it != named.rend(); ++it)
+      result = ir::let_stmt(it->first, it->second, result);
     return result;
   }
 
@@ -73,8 +79,8 @@ class Sharer {
     return nullptr;
   }
 
-  // Operands before users, so that names are defined in order. A node inside one that is counted already is not
-  // counted again: it is computed there only.
+  // Operands before users, so that names are defined in order. A node inside one that is counted already is
+  // not counted again: it is computed there only.
   void count(const Expr& e) {
     if (Use* known = find(e)) {
       ++known->count;

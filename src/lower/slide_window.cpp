@@ -1,13 +1,13 @@
-// Sliding windows: a Func stored outside a serial loop and computed inside it produces at each iteration only what
-// earlier iterations have not, and its storage becomes a ring where what is live at once is bounded.
+// Sliding windows: a Func stored outside a serial loop and computed inside it produces at each iteration only
+// what earlier iterations have not, and its storage becomes a ring where what is live at once is bounded.
 //
-// Called by infer_bounds for each such Func, because the smaller region is what its producers then have to cover.
-// Requires: the region at the compute site (`box`) and at the store site (`storage.box`). Leaves: the region to
-// produce in `box`, ring depths in `storage.folds`. Storage folding is this depth on the allocation and nothing else;
-// the emit pass turns coordinates into slots.
+// Called by infer_bounds for each such Func, because the smaller region is what its producers then have to
+// cover. Requires: the region at the compute site (`box`) and at the store site (`storage.box`). Leaves: the
+// region to produce in `box`, ring depths in `storage.folds`. Storage folding is this depth on the allocation
+// and nothing else; the emit pass turns coordinates into slots.
 //
-// A dimension slides along a loop v if its ends never move backwards as v advances and no other dimension's ends
-// depend on v: then everything between min(v) and max(v - 1) is already there.
+// A dimension slides along a loop v if its ends never move backwards as v advances and no other dimension's
+// ends depend on v: then everything between min(v) and max(v - 1) is already there.
 
 #include <fmt/format.h>
 
@@ -19,13 +19,17 @@
 namespace calotype::lower {
 namespace {
 
-using ir::Interval;
 using schedule::Place;
 
 class Slider {
  public:
   Slider(LoopTree& tree, FuncId func, Box& box, Storage& storage)
-      : tree_(tree), algebra_(tree.facts), func_(func), sched_(tree.scheduled.of(func)), box_(box), storage_(storage) {}
+      : tree_(tree),
+        algebra_(tree.facts),
+        func_(func),
+        sched_(tree.scheduled.of(func)),
+        box_(box),
+        storage_(storage) {}
 
   void run() {
     storage_.folds.assign(box_.size(), 0);
@@ -53,9 +57,10 @@ class Slider {
   [[noreturn]] void refuse(const LoopInfo& loop) {
     const std::string& name = tree_.func(func_).name;
     throw Error({.kind = ErrorKind::Schedule,
-                 .message = fmt::format("'{}' is stored outside the {} loop '{}' that it is computed in: its iterations "
-                                        "would write the same storage at the same time",
-                                        name, ir::to_string(loop.binding), loop.name),
+                 .message = fmt::format(
+                     "'{}' is stored outside the {} loop '{}' that it is computed in: its iterations "
+                     "would write the same storage at the same time",
+                     name, ir::to_string(loop.binding), loop.name),
                  .func = name,
                  .directive = sched_.compute_origin,
                  .value = loop.name,
@@ -103,7 +108,8 @@ class Slider {
   }
 
   std::optional<std::int64_t> live_bound(std::size_t d) {
-    return ir::constant_upper_bound(simple(expanded(box_[d].max) - expanded(box_[d].min) + ir::index(1)), tree_.facts);
+    return ir::constant_upper_bound(simple(expanded(box_[d].max) - expanded(box_[d].min) + ir::index(1)),
+                                    tree_.facts);
   }
 
   void slide(std::size_t d, const LoopInfo& loop) {
@@ -130,6 +136,8 @@ class Slider {
 
 }  // namespace
 
-void slide_window(LoopTree& tree, FuncId func, Box& box, Storage& storage) { Slider(tree, func, box, storage).run(); }
+void slide_window(LoopTree& tree, FuncId func, Box& box, Storage& storage) {
+  Slider(tree, func, box, storage).run();
+}
 
 }  // namespace calotype::lower

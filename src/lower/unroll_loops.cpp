@@ -1,7 +1,7 @@
 // Unrolling: loops bound Unrolled become their iterations.
 //
-// Requires: a constant extent, or a constant upper bound of it (then each iteration tests for the end). Leaves: no
-// Unrolled loop. Stands after vectorisation, so that a body is widened once and copied afterwards.
+// Requires: a constant extent, or a constant upper bound of it (then each iteration tests for the end).
+// Leaves: no Unrolled loop. Stands after vectorisation, so that a body is widened once and copied afterwards.
 
 #include <fmt/format.h>
 
@@ -25,10 +25,12 @@ ir::Stmt unrolled(const ir::Stmt& loop, const ir::Facts& facts) {
                  .func = info.func,
                  .directive = info.origin,
                  .value = ir::to_string(extent),
-                 .legal = fmt::format("a constant extent of at most {}: unroll by a factor, or split first", kMostCopies)});
+                 .legal = fmt::format("a constant extent of at most {}: unroll by a factor, or split first",
+                                      kMostCopies)});
   std::vector<ir::Stmt> copies;
   for (std::int64_t i = 0; i < *count; ++i) {
-    ir::Stmt copy = fresh_copy(ir::substitute(loop->body(), {{info.var, ir::simplify(min + ir::index(i), facts)}}));
+    ir::Stmt copy =
+        fresh_copy(ir::substitute(loop->body(), {{info.var, ir::simplify(min + ir::index(i), facts)}}));
     copies.push_back(exact ? copy : ir::if_then(ir::index(i) < extent, copy));
   }
   return ir::block(std::move(copies));
@@ -38,7 +40,9 @@ ir::Stmt unrolled(const ir::Stmt& loop, const ir::Facts& facts) {
 
 ir::Stmt unroll_loops(const ir::Stmt& s, const ir::Facts& facts) {
   return ir::rewrite(s, [&](const ir::Stmt& node) {
-    return node->kind == ir::StmtKind::For && node->loop().binding == ir::Binding::Unrolled ? unrolled(node, facts) : node;
+    return node->kind == ir::StmtKind::For && node->loop().binding == ir::Binding::Unrolled
+               ? unrolled(node, facts)
+               : node;
   });
 }
 

@@ -1,8 +1,8 @@
 // Vectorisation: loops bound Vector become vector expressions.
 //
-// Requires: a constant extent or constant upper bound; no vector loop in another. Leaves: no Vector loop; accesses
-// whose index varies are vector accesses, those under a varying condition carry it as a predicate, so that lanes past
-// the end touch no memory.
+// Requires: a constant extent or constant upper bound; no vector loop in another. Leaves: no Vector loop;
+// accesses whose index varies are vector accesses, those under a varying condition carry it as a predicate,
+// so that lanes past the end touch no memory.
 
 #include <fmt/format.h>
 
@@ -11,7 +11,8 @@
 namespace calotype::lower {
 namespace {
 
-[[noreturn]] void refuse(const ir::LoopInfo& loop, std::string message, const Expr& value, std::string legal) {
+[[noreturn]] void refuse(const ir::LoopInfo& loop, std::string message, const Expr& value,
+                         std::string legal) {
   throw Error({.kind = ErrorKind::Schedule,
                .message = std::move(message),
                .func = loop.func,
@@ -41,8 +42,8 @@ class Widener {
     return e->type.is_vector() ? e : ir::make(ir::Op::Broadcast, e->type.with_lanes(lanes_), {e});
   }
 
-  /// The vector of an expression's values over the lanes; scalars stay scalar where nothing varies. Loads under a
-  /// mask touch only their lanes.
+  /// The vector of an expression's values over the lanes; scalars stay scalar where nothing varies. Loads
+  /// under a mask touch only their lanes.
   Expr wide(const Expr& e, const Expr& mask) {
     std::map<const ir::ExprNode*, Expr> done;
     std::function<Expr(const Expr&)> go = [&](const Expr& n) -> Expr {
@@ -93,13 +94,19 @@ class Widener {
         for (const ir::Stmt& child : s->stmts) stmts.push_back(widen(child, mask));
         return ir::block(std::move(stmts));
       }
-      case ir::StmtKind::Note: return ir::note(s->text(), widen(s->body(), mask));
-      case ir::StmtKind::Let: return widen_let(s, mask);
-      case ir::StmtKind::For: return widen_for(s, mask);
-      case ir::StmtKind::If: return widen_if(s, mask);
-      case ir::StmtKind::Store: return widen_store(s, mask);
+      case ir::StmtKind::Note:
+        return ir::note(s->text(), widen(s->body(), mask));
+      case ir::StmtKind::Let:
+        return widen_let(s, mask);
+      case ir::StmtKind::For:
+        return widen_for(s, mask);
+      case ir::StmtKind::If:
+        return widen_if(s, mask);
+      case ir::StmtKind::Store:
+        return widen_store(s, mask);
       default:
-        refuse(loop_, fmt::format("vectorised loop '{}' has storage or synchronisation inside", loop_.var->name), {},
+        refuse(loop_,
+               fmt::format("vectorised loop '{}' has storage or synchronisation inside", loop_.var->name), {},
                "compute_at a loop outside the vectorised one");
     }
   }
@@ -116,16 +123,18 @@ class Widener {
   ir::Stmt widen_for(const ir::Stmt& s, const Expr& mask) {
     const ir::LoopInfo& inner = s->loop();
     if (varies(s->exprs[0]) || inner.binding == ir::Binding::Vector)
-      refuse(loop_, fmt::format("loop '{}' inside the vectorised loop '{}' {}", inner.var->name, loop_.var->name,
-                                inner.binding == ir::Binding::Vector ? "is a vector too" : "starts differently in each lane"),
+      refuse(loop_,
+             fmt::format("loop '{}' inside the vectorised loop '{}' {}", inner.var->name, loop_.var->name,
+                         inner.binding == ir::Binding::Vector ? "is a vector too"
+                                                              : "starts differently in each lane"),
              s->exprs[0], "vectorize another loop");
-    if (!varies(s->exprs[1]))
-      return ir::for_loop(inner, s->exprs[0], s->exprs[1], widen(s->body(), mask));
+    if (!varies(s->exprs[1])) return ir::for_loop(inner, s->exprs[0], s->exprs[1], widen(s->body(), mask));
     ir::Scope lanes = ir::make_scope();
     lanes[loop_.var] = {min_, ir::simplify(min_ + ir::index(lanes_ - 1), facts_)};
     const Expr longest = ir::bounds_of(s->exprs[1], lanes, facts_).max;
     if (!longest.defined())
-      refuse(loop_, fmt::format("the extent of loop '{}' varies between lanes without a bound", inner.var->name),
+      refuse(loop_,
+             fmt::format("the extent of loop '{}' varies between lanes without a bound", inner.var->name),
              s->exprs[1], "vectorize another loop");
     const Expr running = wide(ir::make_var(inner.var) - s->exprs[0] < s->exprs[1], {});
     return ir::for_loop(inner, s->exprs[0], longest, widen(s->body(), both(mask, running)));
@@ -171,8 +180,8 @@ class Widener {
     ir::LoopInfo lane = loop_;
     lane.binding = ir::Binding::Serial;
     lane.var = ir::make_symbol(ir::SymbolKind::Loop, loop_.var->name);
-    const ir::Stmt scalar =
-        fresh_copy(ir::substitute(ir::if_then(s->exprs[0], s->stmts[0]), {{loop_.var, ir::make_var(lane.var)}}));
+    const ir::Stmt scalar = fresh_copy(
+        ir::substitute(ir::if_then(s->exprs[0], s->stmts[0]), {{loop_.var, ir::make_var(lane.var)}}));
     return ir::if_then(at_lane(s->exprs[0], lanes_ - 1), widen(s->stmts[0], {}),
                        ir::for_loop(lane, min_, ir::index(lanes_), scalar));
   }
@@ -183,8 +192,8 @@ class Widener {
     Expr predicate = unmasked ? Expr() : wide(s->exprs[1], mask);
     if (!index->type.is_vector()) {
       if (value->type.is_vector())
-        refuse(loop_, fmt::format("every lane of '{}' would store to one place", loop_.var->name), s->exprs[2],
-               "rfactor the reduction first");
+        refuse(loop_, fmt::format("every lane of '{}' would store to one place", loop_.var->name),
+               s->exprs[2], "rfactor the reduction first");
       return s;
     }
     if (mask.defined()) predicate = predicate.defined() ? both(mask, predicate) : mask;
@@ -205,8 +214,9 @@ ir::Stmt vectorized(const ir::Stmt& s, const ir::Facts& facts) {
   const std::optional<std::int64_t> exact = ir::as_int(extent);
   const std::optional<std::int64_t> lanes = exact ? exact : ir::constant_upper_bound(extent, facts);
   if (!lanes || *lanes > 256)
-    refuse(loop, fmt::format("loop '{}' cannot be a vector: its extent {}", loop.var->name,
-                             lanes ? fmt::format("is {}", *lanes) : "has no constant bound"),
+    refuse(loop,
+           fmt::format("loop '{}' cannot be a vector: its extent {}", loop.var->name,
+                       lanes ? fmt::format("is {}", *lanes) : "has no constant bound"),
            extent, "a constant extent of at most 256: vectorize by a factor, or split first");
   if (*lanes == 1 && exact) return ir::substitute(s->body(), {{loop.var, s->exprs[0]}});
   ir::Stmt body = s->body();
@@ -218,7 +228,9 @@ ir::Stmt vectorized(const ir::Stmt& s, const ir::Facts& facts) {
 
 ir::Stmt vectorize_loops(const ir::Stmt& s, const ir::Facts& facts) {
   return ir::rewrite(s, [&](const ir::Stmt& node) {
-    return node->kind == ir::StmtKind::For && node->loop().binding == ir::Binding::Vector ? vectorized(node, facts) : node;
+    return node->kind == ir::StmtKind::For && node->loop().binding == ir::Binding::Vector
+               ? vectorized(node, facts)
+               : node;
   });
 }
 

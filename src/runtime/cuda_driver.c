@@ -15,11 +15,11 @@ static char missing[256]; /* why there is no driver; empty: there is one */
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
 static const char* resolve(void* library) {
-#define RESOLVE(name, symbol, parameters)           \
-  {                                                 \
-    void* address = dlsym(library, #symbol);        \
-    if (!address) return #symbol;                   \
-    memcpy(&driver.name, &address, sizeof address); \
+#define RESOLVE(name, symbol, parameters)                               \
+  {                                                                     \
+    void* address = dlsym(library, #symbol);                            \
+    if (!address) return #symbol;                                       \
+    memcpy((void*)&driver.name, (const void*)&address, sizeof address); \
   }
   CALOTYPE_CUDA_FUNCTIONS(RESOLVE)
 #undef RESOLVE

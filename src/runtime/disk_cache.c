@@ -72,12 +72,13 @@ static void* read_entry(FILE* file, calotype_hash key, size_t* size) {
   struct stat info;
   if (fread(&h, sizeof h, 1, file) != 1 || memcmp(h.magic, MAGIC, sizeof MAGIC) != 0 || !same(h.key, key))
     return NULL;
-  if (fstat(fileno(file), &info) != 0 || info.st_size < 0) return NULL;
-  if (h.size != (uint64_t)info.st_size - sizeof h) return NULL;
-  void* data = malloc(h.size ? h.size : 1);
+  if (fstat(fileno(file), &info) != 0) return NULL;
+  if (info.st_size < (off_t)sizeof h || h.size != (uint64_t)info.st_size - sizeof h) return NULL;
+  const size_t bytes = (size_t)info.st_size - sizeof h;
+  void* data = malloc(bytes ? bytes : 1);
   if (!data) return NULL;
-  if (fread(data, 1, h.size, file) == h.size && same(checksum(data, h.size), h.checksum)) {
-    *size = h.size;
+  if (fread(data, 1, bytes, file) == bytes && same(checksum(data, bytes), h.checksum)) {
+    *size = bytes;
     return data;
   }
   free(data);

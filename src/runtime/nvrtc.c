@@ -41,8 +41,8 @@ static char missing[512];
 static char path[512];
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
-/* NVRTC opens libnvrtc-builtins by its bare name when it compiles. One that lies beside it, in a folder that the loader
-   does not search, is found then because it is loaded already. */
+/* NVRTC opens libnvrtc-builtins by its bare name when it compiles. One that lies beside it, in a folder that
+   the loader does not search, is found then because it is loaded already. */
 static void load_builtins(const char* file) {
   const char* slash = strrchr(file, '/');
   char pattern[512];
@@ -69,7 +69,7 @@ static int try_file(const char* file) {
       dlclose(library);                                                     \
       return 0;                                                             \
     }                                                                       \
-    memcpy(&nvrtc.name, &address, sizeof address);                          \
+    memcpy((void*)&nvrtc.name, (const void*)&address, sizeof address);      \
   }
   NVRTC_FUNCTIONS(RESOLVE)
 #undef RESOLVE

@@ -13,6 +13,7 @@ typedef struct scratch {
   void* far;
 } scratch;
 
+/* Memory for `count` elements of `size` bytes, of any type. */
 static void* take(unsigned char** at, size_t count, size_t size) {
   void* start = *at;
   *at += (count * size + 15) / 16 * 16;

@@ -109,9 +109,10 @@ typedef struct calotype_plan_code {
 } calotype_plan_code;
 
 /* Check the arguments, compute the scalars, check the conditions, then run the steps. Nothing is written
- * before all checks have passed. If no output has elements and the shapes fit the call is good and does nothing. Buffers of a
- * plan with kernels may be in host memory, which is copied in and out, or in device memory; `finish` is
- * called only if host memory was copied. Returns CALOTYPE_GOOD, or the kind of `context->error`. */
+ * before all checks have passed. If no output has elements and the shapes fit the call is good and does
+ * nothing. Buffers of a plan with kernels may be in host memory, which is copied in and out, or in device
+ * memory; `finish` is called only if host memory was copied. Returns CALOTYPE_GOOD, or the kind of
+ * `context->error`. */
 calotype_error_kind calotype_plan_run(const calotype_plan* plan, const calotype_plan_code* code,
                                       calotype_context* context, const calotype_argument* arguments,
                                       uint32_t count);

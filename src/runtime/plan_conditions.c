@@ -89,8 +89,7 @@ static void fill_in(const call* c, const calotype_plan_check* check, const char*
 
 /* The first value of the message is also the error's. */
 static calotype_error_kind fail_check(const call* c, const calotype_plan_check* check) {
-  const calotype_error* error = &c->context->error;
-  char message[sizeof error->message], legal[sizeof error->legal], first[64] = "";
+  char message[sizeof c->context->error.message], legal[sizeof c->context->error.legal], first[64] = "";
   uint32_t used = 0;
   if (check->value_count) describe(c, &c->plan->values[check->first_value], first, sizeof first);
   fill_in(c, check, check->message, &used, message, sizeof message);

@@ -104,7 +104,7 @@ static calotype_error_kind launch(const call* c, uint32_t index) {
   static const int64_t grid_limits[3] = {INT32_MAX, 65535, 65535}, block_limits[3] = {1024, 1024, 64};
   const calotype_plan_function* f = &c->plan->functions[index];
   const calotype_device* device = c->code->device;
-  uint32_t grid[3], block[3];
+  uint32_t grid[3] = {0}, block[3] = {0};
   calotype_error_kind kind = shape_of(c, f, f->grid, "the grid", grid_limits, grid);
   if (!kind) kind = shape_of(c, f, f->block, "the block", block_limits, block);
   if (kind) return kind;

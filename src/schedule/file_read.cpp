@@ -63,10 +63,10 @@ class Reader {
   }
 
   void only(const JsonNode& node, const std::vector<std::string>& known) const {
-    for (const auto& [key, value] : node.members)
-      if (std::find(known.begin(), known.end(), key) == known.end())
-        source_.fail(value, fmt::format("the key '{}' is not known here", key), key,
-                     name_choices(key, known, "keys"));
+    for (const JsonNode& member : node.members)
+      if (std::find(known.begin(), known.end(), member.key) == known.end())
+        source_.fail(member, fmt::format("the key '{}' is not known here", member.key), member.key,
+                     name_choices(member.key, known, "keys"));
   }
 
   void version(const JsonNode& root) const {
@@ -111,13 +111,14 @@ class Reader {
                    fmt::format("the file has {} {}s, and this version of the library reads exactly one",
                                node.members.size(), what),
                    std::to_string(node.members.size()), "1");
-    require(node.members[0].second, Kind::Object, "a " + what);
-    (what == "variant" ? notes_.variant : notes_.template_name) = node.members[0].first;
-    return node.members[0].second;
+    const JsonNode& one = node.members[0];
+    require(one, Kind::Object, "a " + what);
+    (what == "variant" ? notes_.variant : notes_.template_name) = one.key;
+    return one;
   }
 
   std::string last_key(const JsonNode& root, const std::string& key) const {
-    return root.find(key)->members[0].first;
+    return root.find(key)->members[0].key;
   }
 
   void structure(const JsonNode& variant) const {
@@ -135,8 +136,8 @@ class Reader {
     compare(names(inputs), own.inputs, "", inputs, renamed);
     compare(funcs.keys(), func_names(own), "", funcs, renamed);
     for (std::size_t i = 0; i < own.funcs.size(); i++)
-      compare(names(funcs.members[i].second), own.funcs[i].loops, funcs.members[i].first + ".",
-              funcs.members[i].second, renamed);
+      compare(names(funcs.members[i]), own.funcs[i].loops, funcs.members[i].key + ".", funcs.members[i],
+              renamed);
     if (!renamed.empty())
       source_.fail(variant, "the algorithm is the same, but its names differ", "",
                    fmt::format("rename in the file: {}", fmt::join(renamed, ", ")));
@@ -179,12 +180,12 @@ class Reader {
     only(c, {"variant", "when", "template", "knobs", "measured"});
     const JsonNode& when = get(c, "when", Kind::Object);
     if (!when.members.empty())
-      source_.fail(when.members[0].second, "the only case has a condition", when.members[0].first, "{}");
+      source_.fail(when.members[0], "the only case has a condition", when.members[0].key, "{}");
     named(get(c, "variant", Kind::String), variant, "variant");
     named(get(c, "template", Kind::String), body, "template");
-    for (const auto& [name, value] : get(c, "knobs", Kind::Object).members) {
-      require(value, Kind::Integer, fmt::format("the knob '{}'", name));
-      out_.knob(name, value.integer);
+    for (const JsonNode& knob : get(c, "knobs", Kind::Object).members) {
+      require(knob, Kind::Integer, fmt::format("the knob '{}'", knob.key));
+      out_.knob(knob.key, knob.integer);
     }
     if (const JsonNode* measured = c.find("measured")) {
       require(*measured, Kind::Object, "'measured'");
@@ -206,7 +207,7 @@ class Reader {
                    required.items[0].text, "a newer library");
     const JsonNode& needs = get(body, "needs", Kind::Object);
     only(needs, {"threads"});
-    for (const auto& [key, value] : needs.members) require(value, Kind::Integer, fmt::format("'{}'", key));
+    for (const JsonNode& need : needs.members) require(need, Kind::Integer, fmt::format("'{}'", need.key));
     for (const JsonNode& d : get(body, "do", Kind::Array).items) directive(d);
   }
 
@@ -220,7 +221,7 @@ class Reader {
     known_arguments(node, *spec);
     for (const ArgSpec& arg : spec->args)
       if (const JsonNode* value = node.find(arg.name)) d.args.emplace_back(arg.name, value_of(*value, arg));
-    if (const auto problem = check_form(*spec, d, out_.knobs())) fail(place_of(node, *problem), *problem);
+    if (const auto problem = check_form(*spec, d, out_.knobs())) fail(*place_of(&node, *problem), *problem);
     out_.append(std::move(d));
   }
 
@@ -228,10 +229,10 @@ class Reader {
     std::vector<std::string> known = {"do"};
     if (spec.addresses != Addresses::Graph) known.push_back("stage");
     for (const ArgSpec& arg : spec.args) known.push_back(arg.name);
-    for (const auto& [key, value] : node.members)
-      if (std::find(known.begin(), known.end(), key) == known.end())
-        source_.fail(value, fmt::format("'{}' has no argument '{}'", spec.name, key), key,
-                     name_choices(key, known, "arguments"));
+    for (const JsonNode& member : node.members)
+      if (std::find(known.begin(), known.end(), member.key) == known.end())
+        source_.fail(member, fmt::format("'{}' has no argument '{}'", spec.name, member.key), member.key,
+                     name_choices(member.key, known, "arguments"));
   }
 
   /// A string where a number is expected is a knob; all else is checked against the spec afterwards.
@@ -250,10 +251,10 @@ class Reader {
     return list;
   }
 
-  const JsonNode& place_of(const JsonNode& directive, const FormProblem& p) const {
-    const JsonNode* arg = directive.find(p.argument);
+  const JsonNode* place_of(const JsonNode* directive, const FormProblem& p) const {
+    const JsonNode* arg = directive->find(p.argument);
     if (!arg) return directive;
-    return p.element >= 0 && arg->is(Kind::Array) ? arg->items[p.element] : *arg;
+    return p.element >= 0 && arg->is(Kind::Array) ? &arg->items[p.element] : arg;
   }
 
   [[noreturn]] void fail(const JsonNode& node, const FormProblem& p) const {

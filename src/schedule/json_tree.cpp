@@ -10,14 +10,14 @@
 namespace calotype::schedule {
 
 const JsonNode* JsonNode::find(const std::string& key) const {
-  for (const auto& [k, node] : members)
-    if (k == key) return &node;
+  for (const JsonNode& member : members)
+    if (member.key == key) return &member;
   return nullptr;
 }
 
 std::vector<std::string> JsonNode::keys() const {
   std::vector<std::string> keys;
-  for (const auto& [k, node] : members) keys.push_back(k);
+  for (const JsonNode& member : members) keys.push_back(member.key);
   return keys;
 }
 
@@ -123,9 +123,11 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& e) override {
     std::string what = e.what();
     // Without what the parser says of itself, which goes up to the bracket where there is no "syntax error".
-    std::size_t at = what.find("syntax error");
-    if (at == std::string::npos && (at = what.find("] ")) != std::string::npos) at += 2;
-    if (at != std::string::npos) what = what.substr(at);
+    const std::size_t syntax = what.find("syntax error"), bracket = what.find("] ");
+    if (syntax != std::string::npos)
+      what = what.substr(syntax);
+    else if (bracket != std::string::npos)
+      what = what.substr(bracket + 2);
     JsonNode here{.line = lines_.token, .pointer = open_.empty() ? "" : open_.back()->pointer};
     source_.fail(here, "this is no JSON: " + what, "", "a whole JSON object");
   }
@@ -146,8 +148,9 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
       return &parent.items.back();
     }
     node.pointer = parent.pointer + "/" + escaped(key_);
-    parent.members.emplace_back(key_, std::move(node));
-    return &parent.members.back().second;
+    node.key = key_;
+    parent.members.push_back(std::move(node));
+    return &parent.members.back();
   }
   bool add(JsonNode node) {
     place(std::move(node));
@@ -204,7 +207,7 @@ std::string one_line(const JsonNode& node) {
       for (const JsonNode& item : node.items) add(one_line(item));
       return "[" + inside + "]";
     case JsonNode::Kind::Object:
-      for (const auto& [key, value] : node.members) add(quoted(key) + ": " + one_line(value));
+      for (const JsonNode& member : node.members) add(quoted(member.key) + ": " + one_line(member));
       return inside.empty() ? "{}" : "{ " + inside + " }";
   }
   return {};

@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "calotype/error.h"
@@ -19,7 +18,8 @@ struct JsonNode {
   std::int64_t integer = 0;
   std::string text;  ///< String: its value; numbers: as written
   std::vector<JsonNode> items;
-  std::vector<std::pair<std::string, JsonNode>> members;  ///< in the order of the text
+  std::vector<JsonNode> members;  ///< of an Object, in the order of the text
+  std::string key;                ///< of a member
 
   bool is(Kind k) const { return kind == k; }
   const JsonNode* find(const std::string& key) const;

@@ -21,7 +21,6 @@ void refuse(const Code& code, std::string message, std::string value) {
 }
 
 // ---- Names, registers, constants
-// --------------------------------------------------------------------------------
 
 void Builder::declare_buffer(const ir::BufferPtr& buffer, BufferUse use) {
   buffers_[buffer.get()] = static_cast<int>(code_.buffers.size());
@@ -69,7 +68,6 @@ Register Builder::spread_constant(Register r) {
 }
 
 // ---- Shapes
-// -----------------------------------------------------------------------------------------------------
 
 Register Builder::operation(Operation operation, Register a, Register b, Register c, int components,
                             bool uniform) {
@@ -117,7 +115,6 @@ Register Builder::copy(Register r, bool uniform) {
 }
 
 // ---- Expressions
-// ------------------------------------------------------------------------------------------------
 
 Register Builder::value(const Expr& e) {
   const auto found = known_.find(e.node().get());
@@ -229,7 +226,6 @@ Register Builder::reduce(const Expr& e) {
 }
 
 // ---- Memory
-// -----------------------------------------------------------------------------------------------------
 
 int Builder::access(const ir::BufferPtr& buffer, const Expr& index, bool predicated) {
   if (index->type.is_float()) refuse(code_, "an index that is no integer", ir::to_string(index));

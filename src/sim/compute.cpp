@@ -57,7 +57,6 @@ void int_ramp(const Operation& operation, Cell* r, const Cell* base, const Cell*
 }
 
 // ---- Conversions
-// ----------------------------------------------------------------------------------------------
 
 template <class Finish>
 struct IntToInt {

@@ -40,7 +40,6 @@ const Coordinates& Machine::block_of(std::uint32_t interval) const {
 }
 
 // ---- Memory
-// -----------------------------------------------------------------------------------------------------
 
 void Machine::make_spaces() {
   spaces.resize(code.buffers.size());
@@ -99,7 +98,6 @@ void Machine::make_shared_region() {
 }
 
 // ---- Warps
-// ------------------------------------------------------------------------------------------------------
 
 void Machine::make_warps() {
   warps.resize(static_cast<std::size_t>((threads_ + kWarp - 1) / kWarp));

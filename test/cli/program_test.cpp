@@ -34,7 +34,7 @@ Buffer normal(std::vector<std::int64_t> extents, int stream) {
 nlohmann::json failure(const std::string& arguments, int code, const std::string& kind) {
   const Ran ran = run_program(arguments + " --json");
   EXPECT_EQ(ran.code, code) << arguments << "\n" << ran.out << ran.err;
-  const nlohmann::json json = nlohmann::json::parse(ran.out, nullptr, false);
+  nlohmann::json json = nlohmann::json::parse(ran.out, nullptr, false);
   if (json.is_discarded() || !json.contains("error")) {
     ADD_FAILURE() << arguments << " printed no JSON error: " << ran.out << ran.err;
     return nlohmann::json{{"error", {{"message", ""}, {"legal", ""}, {"value", ""}}}};
@@ -173,7 +173,8 @@ TEST(Program, StagesAreComparedAndWritten) {
   const Ran ran = run_program("run matmul --size M=6,N=5,K=7 --check=stages --json --repeat 1" +
                               (" --dump acc=" + d / "acc.npy") + " --output C=" + d / "c.npy" + kTarget);
   ASSERT_EQ(ran.code, 0) << ran.out << ran.err;
-  const nlohmann::json json = ran.json(), stages = json["stages"];
+  const nlohmann::json json = ran.json();
+  const nlohmann::json& stages = json["stages"];
   EXPECT_EQ(json["checked"], true);
   EXPECT_TRUE(stages["first_different"].is_null());
   ASSERT_EQ(stages["comparisons"].size(), 2u);

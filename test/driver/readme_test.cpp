@@ -25,7 +25,8 @@ TEST(Readme, FirstAlgorithmAndItsSchedules) {
   gpu["blur"].tile("x", "y", "xo", "yo", "xi", "yi", 32, 8).gpu_blocks("xo", "yo").gpu_threads("xi", "yi");
   gpu["blur_x"].compute_at("blur", "xo").store_in(Memory::Shared);
 
-  const std::vector<Buffer> in{testing::random_buffer(Float(32), {101, 67}, 5)}, out{Buffer(Float(32), {101, 67})};
+  const std::vector<Buffer> in{testing::random_buffer(Float(32), {101, 67}, 5)},
+      out{Buffer(Float(32), {101, 67})};
 #ifdef CALOTYPE_HAS_LLVM
   testing::expect_matches(pipeline, empty, Target::host(), in, out);
   testing::expect_matches(pipeline, strips, Target::host(), in, out);

@@ -12,7 +12,6 @@ namespace {
 
 using driver::StageComparison;
 using testing::compared_stages;
-using testing::expect_stages_match;
 using testing::random_buffer;
 
 std::vector<Target> targets() {

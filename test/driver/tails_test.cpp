@@ -1,5 +1,5 @@
-// Tails of stages inside a consumer's loop, where regions are small, slide, or are split again: each runs right or is
-// refused with what would be legal.
+// Tails of stages inside a consumer's loop, where regions are small, slide, or are split again: each runs
+// right or is refused with what would be legal.
 
 #include "support/pipelines.h"
 #include "support/run.h"

@@ -75,7 +75,8 @@ TEST(IncludeOrder, PublicHeadersIncludeNothingPrivate) {
 TEST(IncludeOrder, LlvmIsKnownToItsBackendsAlone) {
   for (const Include& include : includes_under("src"))
     if (include.target.rfind("llvm", 0) == 0) {
-      EXPECT_TRUE(layer_of(include.file) == "codegen/llvm" || layer_of(include.file) == "aot") << include.where();
+      EXPECT_TRUE(layer_of(include.file) == "codegen/llvm" || layer_of(include.file) == "aot")
+          << include.where();
     }
 }
 

@@ -292,7 +292,7 @@ TEST(Evaluate, OnlyPointsThatAreNeededCanFail) {
   // x - x % 2 is at least 0, which the box of `pairs` does not show.
   ImageParam in(Int(32), 1, "in");
   Func pairs("pairs"), out("out"), chosen("chosen");
-  pairs(x) = in(x)*3;
+  pairs(x) = in(x) * 3;
   out(x) = pairs(x - x % 2);
   const Buffer input = random_buffer(Int(32), {9}, 2);
   const Buffer got = Pipeline("p", {in}, {{out, {in.width()}}}).evaluate({input}).outputs[0];

@@ -40,7 +40,8 @@ TEST(Layout, EveryElementHasOneHolderAndPositionsInvert) {
       const std::int64_t thread = *ir::as_int(l.position(Axis::ThreadX, at, {}));
       const std::int64_t slot = *ir::as_int(l.position(Axis::Register, at, {}));
       EXPECT_TRUE(places.insert({thread, slot}).second);
-      EXPECT_EQ(l.coordinates({{Axis::ThreadX, thread}, {Axis::Register, slot}}), (std::vector<std::int64_t>{c, r}));
+      EXPECT_EQ(l.coordinates({{Axis::ThreadX, thread}, {Axis::Register, slot}}),
+                (std::vector<std::int64_t>{c, r}));
     }
 }
 
@@ -60,7 +61,8 @@ TEST(Layout, SymbolicPositionsReduceToTheLoopVariables) {
 
 TEST(Layout, DigitsThatDoNotTileAreRefused) {
   EXPECT_THROW(Layout({{.dim = 0, .stride = 2, .extent = 8}}, 1), Error);
-  EXPECT_THROW(Layout({{.dim = 0, .stride = 1, .extent = 8}, {.dim = 0, .stride = 4, .extent = 2}}, 1), Error);
+  EXPECT_THROW(Layout({{.dim = 0, .stride = 1, .extent = 8}, {.dim = 0, .stride = 4, .extent = 2}}, 1),
+               Error);
   EXPECT_THROW(Layout({{.dim = 1, .stride = 1, .extent = 8}}, 1), Error);
 }
 

@@ -112,7 +112,6 @@ TEST(Simplify, IsDoneAfterOneRun) {
 }
 
 // ---- By hand
-// ------------------------------------------------------------------------------------------------
 
 struct Hand {
   ir::SymbolPtr W = ir::make_symbol(ir::SymbolKind::Dim, "W"), x = ir::make_symbol(ir::SymbolKind::Loop, "x"),
@@ -228,7 +227,6 @@ TEST(NarrowIndices, LeavesValuesAsTheyAre) {
 }
 
 // ---- Barriers
-// -----------------------------------------------------------------------------------------------
 
 /// in -> a -> b -> out in one block, each at the same point of a neighbour.
 Pipeline stages_of_a_block() {

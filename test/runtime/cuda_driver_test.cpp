@@ -102,6 +102,7 @@ struct SameCall<calotype_cu_result(Ours...), CUresult(Theirs...)> {
     if constexpr (sizeof...(Ours) != sizeof...(Theirs)) {
       return false;
     } else {
+      // NOLINTNEXTLINE(bugprone-sizeof-expression): parameters are passed by their own size, pointers too
       return ((sizeof(Ours) == sizeof(Theirs) && std::is_pointer_v<Ours> == std::is_pointer_v<Theirs>) &&
               ...);
     }

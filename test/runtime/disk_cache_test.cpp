@@ -113,7 +113,8 @@ TEST_F(DiskCache, OffAndUnwritable) {
 
 TEST_F(DiskCache, FoldersInOrder) {
   char folder[256];
-  const std::string home = getenv("HOME") ? getenv("HOME") : "";
+  const char* set = getenv("HOME");
+  const std::string home = set ? set : "";
   unsetenv("CALOTYPE_CACHE");
   setenv("XDG_CACHE_HOME", "/x", 1);
   ASSERT_EQ(calotype_cache_folder(folder, sizeof folder), 1);

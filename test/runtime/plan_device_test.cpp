@@ -20,7 +20,11 @@ struct FakeDevice {
 
   static FakeDevice& of(void* state) { return *static_cast<FakeDevice*>(state); }
   calotype_error_kind step(calotype_context* context) {
-    if (fail_after < 0 || fail_after-- > 0) return CALOTYPE_GOOD;
+    if (fail_after != 0) {
+      if (fail_after > 0) --fail_after;
+      return CALOTYPE_GOOD;
+    }
+    fail_after = -1;
     context->error.kind = CALOTYPE_NO_TARGET;
     return CALOTYPE_NO_TARGET;
   }

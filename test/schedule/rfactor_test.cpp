@@ -8,7 +8,7 @@ namespace calotype::test {
 
 /// Random non-zero elements that depend on name and point alone.
 std::int64_t element(const std::string& name, const Point& at) {
-  std::uint64_t seed = name[0];
+  std::uint64_t seed = static_cast<unsigned char>(name[0]);
   for (std::int64_t c : at) seed = seed * 1000003 + static_cast<std::uint64_t>(c);
   std::mt19937_64 random(seed);
   const std::int64_t v = static_cast<std::int64_t>(random() % 199) - 99;

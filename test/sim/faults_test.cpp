@@ -109,7 +109,7 @@ TEST(Faults, WritesOfSeveralThreads) {
 }
 
 TEST(Faults, BuffersThatSeveralBlocksMayWriteTheSameValueTo) {
-  const auto report = [](const Expr& (*value)(const Expr& block, const Expr& same)) {
+  const auto report = [](Expr (*value)(const Expr& block, const Expr& same)) {
     KernelMaker k("twice");
     k.function.buffers.push_back(ir::make_buffer(
         {.name = "out", .type = Int(32), .space = ir::MemorySpace::Argument, .idempotent = true}));
@@ -118,9 +118,8 @@ TEST(Faults, BuffersThatSeveralBlocksMayWriteTheSameValueTo) {
     std::vector<std::int32_t> out(32);
     return k.run({{3, 1, 1}, {32, 1, 1}, {}, {memory_of(out)}});
   };
-  EXPECT_TRUE(report([](const Expr&, const Expr& same) -> const Expr& { return same; }).clean());
-  expect_only(report([](const Expr& block, const Expr&) -> const Expr& { return block; }), "data race",
-              "out");
+  EXPECT_TRUE(report([](const Expr&, const Expr& same) { return same; }).clean());
+  expect_only(report([](const Expr& block, const Expr&) { return block; }), "data race", "out");
 }
 
 TEST(Faults, BlocksOfALaunchAreNotOrdered) {

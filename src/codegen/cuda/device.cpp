@@ -70,7 +70,7 @@ calotype_cu_handle Device::take_stream() const {
   {
     const std::lock_guard lock(mutex_);
     if (!streams_.empty()) {
-      const calotype_cu_handle stream = streams_.back();
+      calotype_cu_handle stream = streams_.back();
       streams_.pop_back();
       return stream;
     }
@@ -99,7 +99,7 @@ double Device::seconds(const std::function<void(calotype_cu_handle stream)>& wor
   } events{cuda};
   require(device_, cuda.event_create(&events.begin, 0), "making an event");
   require(device_, cuda.event_create(&events.end, 0), "making an event");
-  const calotype_cu_handle stream = take_stream();
+  calotype_cu_handle stream = take_stream();
   const std::unique_ptr<void, std::function<void(void*)>> lease(stream, [this](void* s) { give_stream(s); });
   require(device_, cuda.event_record(events.begin, stream), "recording an event");
   work(stream);

@@ -12,7 +12,6 @@ namespace calotype::cuda {
 using ir::Op;
 
 // ---- f16 and bf16
-// ---------------------------------------------------------------------------------------------
 
 /// The f32 equal to an f16 or bf16. What was just rounded to it need not be stored and read back as bits only
 /// to be widened, but it must be rounded, so the pair of conversions stays.
@@ -28,7 +27,6 @@ Text ExprPrinter::half_of(Type type, const std::string& value) {
 }
 
 // ---- Conversions
-// ----------------------------------------------------------------------------------------------
 
 Text ExprPrinter::convert(const Expr& e) {
   const Expr& a = e->args[0];
@@ -107,7 +105,6 @@ Text ExprPrinter::bitcast(const Expr& e) {
 }
 
 // ---- Bits
-// -----------------------------------------------------------------------------------------------------
 
 Text ExprPrinter::bits(const Expr& e) {
   if (e->type.is_bool()) {
@@ -149,7 +146,6 @@ Text ExprPrinter::shift(const Expr& e) {
 }
 
 // ---- Math
-// -----------------------------------------------------------------------------------------------------
 
 /// The machine has instructions for f32; other types have the exact operations.
 Text ExprPrinter::fast_math(const Expr& e) {

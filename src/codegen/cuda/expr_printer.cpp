@@ -159,7 +159,6 @@ Text ExprPrinter::binary(const Expr& e, const char* symbol, Precedence precedenc
 }
 
 // ---- Arithmetic
-// -----------------------------------------------------------------------------------------------
 
 Text ExprPrinter::arith(const Expr& e) {
   if (is_half(e->type)) return half_arith(e);
@@ -314,7 +313,6 @@ Text ExprPrinter::select(const Expr& e) {
 }
 
 // ---- Memory
-// ---------------------------------------------------------------------------------------------------
 
 std::string ExprPrinter::element(const ir::BufferPtr& buffer, const Expr& index) {
   if (is_single(buffer)) return names_.of(buffer);

@@ -77,7 +77,6 @@ KernelPrinter::KernelPrinter(const lower::Function& kernel, const PrintOptions& 
       facts_(options.facts) {}
 
 // ---- Head
-// -----------------------------------------------------------------------------------------------------
 
 std::string KernelPrinter::print(const std::string& name) {
   find_index_symbols(kernel_.body);
@@ -163,7 +162,6 @@ void KernelPrinter::place_variables() {
 }
 
 // ---- Statements
-// -----------------------------------------------------------------------------------------------
 
 void KernelPrinter::line(const std::string& text) {
   std::string indent(static_cast<std::size_t>(depth_) * 2, ' ');
@@ -297,7 +295,6 @@ void KernelPrinter::allocation(const ir::Stmt& s) {
 }
 
 // ---- What is an index
-// -----------------------------------------------------------------------------------------
 
 /// Symbols that addresses, bounds or conditions are computed of, through lets too.
 void KernelPrinter::find_index_symbols(const ir::Stmt& s) {

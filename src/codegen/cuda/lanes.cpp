@@ -20,7 +20,7 @@ Expr ramp_lane(const Expr& ramp, const Expr& lane) {
                  .message = "a ramp of vectors in a kernel",
                  .value = ir::to_string(ramp)});
   const Expr step = ir::make(Op::Cast, base->type, {lane});
-  const Expr offset = ir::is_one(stride) ? step : ir::make(Op::Mul, base->type, {step, stride});
+  Expr offset = ir::is_one(stride) ? step : ir::make(Op::Mul, base->type, {step, stride});
   if (ir::is_zero(base)) return offset;
   return ir::make(Op::Add, base->type, {base, offset});
 }

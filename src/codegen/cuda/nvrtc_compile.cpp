@@ -36,7 +36,6 @@ calotype_hash cache_key(const std::string& source, const std::string& arch, cons
 }
 
 // ---- Entries of the cache: three texts, each behind its length
-// ------------------------------------------------
 
 std::string pack(const Compiled& c) {
   std::string data;

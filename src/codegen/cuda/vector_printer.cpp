@@ -55,7 +55,6 @@ Op operation_of(Op reduce) {
 }  // namespace
 
 // ---- Lanes
-// ----------------------------------------------------------------------------------------------------
 
 Expr KernelPrinter::vector_variable(const std::string& name, Type type, bool in_struct) {
   const ir::SymbolPtr symbol = ir::make_symbol(ir::SymbolKind::Let, name, type);
@@ -98,7 +97,7 @@ void KernelPrinter::fill_lanes(const std::string& lanes, const Expr& value, Arit
 }
 
 Expr KernelPrinter::vector_value(const Expr& value, const std::string& name, Arithmetic arithmetic) {
-  const Expr loaded = hoist_loads(value, {});
+  Expr loaded = hoist_loads(value, {});
   if (ir::is(loaded, Op::Variable)) return loaded;
   const std::string array = names_.fresh(name);
   if (is_half(value->type)) prelude_.use(c_type(value->type.element()));
@@ -132,7 +131,6 @@ Expr KernelPrinter::take_apart(const Expr& e) {
 }
 
 // ---- Stores
-// ---------------------------------------------------------------------------------------------------
 
 void KernelPrinter::vector_store(const ir::Stmt& s) {
   const Conditions conditions = conjuncts(s->exprs[1]);

@@ -102,8 +102,8 @@ Expr KernelPrinter::hoist_load(const Expr& load, const Conditions& known) {
   const Expr& index = load->args.back();
   Conditions masks = ir::is(load, Op::LoadIf) ? conjuncts(load->args[0]) : Conditions{};
   std::erase_if(masks, [&](const Expr& mask) { return contains(known, mask); });
-  const Expr plain = masks.empty() ? ir::make(Op::Load, load->type, {index}, load->attr)
-                                   : ir::make(Op::LoadIf, load->type, {all_of(masks), index}, load->attr);
+  Expr plain = masks.empty() ? ir::make(Op::Load, load->type, {index}, load->attr)
+                             : ir::make(Op::LoadIf, load->type, {all_of(masks), index}, load->attr);
   if (wide_bytes(buffer, index) == 0 || (!masks.empty() && !all_lanes(all_of(masks)).defined())) return plain;
   const std::string type = wide_type(buffer, index);
   const std::string name = names_.fresh(buffer->name + "_v");

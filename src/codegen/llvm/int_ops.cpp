@@ -12,10 +12,10 @@ namespace {
 
 using llvm::Value;
 
-std::optional<llvm::APInt> constant_of(Value* value) {
+/// The value of a constant, or of all lanes of one that is the same in each; null: no such constant.
+const llvm::APInt* constant_of(Value* value) {
   const llvm::APInt* found = nullptr;
-  if (llvm::PatternMatch::match(value, llvm::PatternMatch::m_APInt(found))) return *found;
-  return std::nullopt;
+  return llvm::PatternMatch::match(value, llvm::PatternMatch::m_APInt(found)) ? found : nullptr;
 }
 
 Value* zero(Value* like) { return llvm::Constant::getNullValue(like->getType()); }
@@ -89,7 +89,7 @@ Value* euclidean_mod_general(Builder& b, Type t, Value* x, Value* y) {
 }  // namespace
 
 Value* floor_div(Builder& b, Type t, Value* x, Value* y) {
-  auto c = constant_of(y);
+  const llvm::APInt* c = constant_of(y);
   if (c && c->isZero()) return zero(x);
   if (c && !t.is_int()) return b.CreateUDiv(x, y);
   if (c && c->isStrictlyPositive()) return floor_div_positive(b, t, x, *c);
@@ -97,7 +97,7 @@ Value* floor_div(Builder& b, Type t, Value* x, Value* y) {
 }
 
 Value* euclidean_mod(Builder& b, Type t, Value* x, Value* y) {
-  auto c = constant_of(y);
+  const llvm::APInt* c = constant_of(y);
   if (c && c->isZero()) return zero(x);
   if (!c) return euclidean_mod_general(b, t, x, y);
   llvm::APInt size = t.is_int() ? c->abs() : *c;  // of the smallest value: itself, as unsigned its size
@@ -151,7 +151,7 @@ Value* amount_in_width(Builder& b, Type t, Type amount_type, Value* amount, Valu
 Value* shift(Builder& b, Type t, Value* x, Type amount_type, Value* amount, bool left) {
   amount = amount_in_width(b, t, amount_type, amount, x);
   if (!amount_type.is_int()) return shift_one_way(b, t, x, amount, left);
-  if (auto c = constant_of(amount)) {
+  if (const llvm::APInt* c = constant_of(amount)) {
     Value* size = llvm::ConstantInt::get(x->getType(), c->abs());
     return shift_one_way(b, t, x, size, left != c->isNegative());
   }

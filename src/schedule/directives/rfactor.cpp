@@ -73,8 +73,8 @@ class Unrolling {
     return {};
   }
 
-  /// What holds of the points that exist: false in the part of a last tile that is past the end. Where that is
-  /// tested of a loop, it follows for the outer loop of its split.
+  /// What holds of the points that exist: false in the part of a last tile that is past the end. Where that
+  /// is tested of a loop, it follows for the outer loop of its split.
   Expr condition() const {
     Expr all;
     std::vector<LoopId> implied;

@@ -131,7 +131,7 @@ TEST_F(OnDevice, BlurOfRaggedRows) {
     for (int y = 0; y < h; ++y) {
       for (int x = 0; x < w; ++x) {
         const auto at = [&](int c) {
-          return in[static_cast<std::size_t>(y * pitch + std::clamp(c, 0, w - 1))];
+          return in[static_cast<std::size_t>(y) * pitch + std::clamp(c, 0, w - 1)];
         };
         ASSERT_EQ(out[static_cast<std::size_t>(y * w + x)], (at(x - 1) + at(x) + at(x + 1) + 4) / 9)
             << w << ": " << x << ", " << y;
@@ -160,9 +160,9 @@ TEST_F(OnDevice, NormalisedRowsWithAndWithoutAlignment) {
     for (int r = 0; r < 33; ++r) {
       double sum = 0;
       for (int c = 0; c < n; ++c)
-        sum += std::pow(bfloat_bits_to_float(in[static_cast<std::size_t>(r * pitch + c)]), 2);
+        sum += std::pow(bfloat_bits_to_float(in[static_cast<std::size_t>(r) * pitch + c]), 2);
       for (int c = 0; c < pitch; ++c) {
-        const auto at = static_cast<std::size_t>(r * pitch + c);
+        const std::size_t at = static_cast<std::size_t>(r) * pitch + c;
         if (c >= n) {
           EXPECT_EQ(out[at], 0x1234);
           continue;

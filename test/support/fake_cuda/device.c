@@ -1,5 +1,5 @@
-/* A driver without a GPU, to be named by CALOTYPE_LIBCUDA: it has one device, of compute capability 9.0, and refuses
- * every module. It shows what is said on a machine with a GPU whose code does not fit. */
+/* A driver without a GPU, to be named by CALOTYPE_LIBCUDA: it has one device, of compute capability 9.0, and
+ * refuses every module. It shows what is said on a machine with a GPU whose code does not fit. */
 
 #include <stdio.h>
 
@@ -18,7 +18,8 @@ calotype_cu_result cuGetErrorName(calotype_cu_result error, const char** text) {
 }
 
 calotype_cu_result cuGetErrorString(calotype_cu_result error, const char** text) {
-  *text = error == NO_BINARY_FOR_GPU ? "no kernel image is available for execution on the device" : "unknown error";
+  *text = error == NO_BINARY_FOR_GPU ? "no kernel image is available for execution on the device"
+                                     : "unknown error";
   return 0;
 }
 
@@ -41,10 +42,18 @@ calotype_cu_result cuDeviceGetName(char* name, int length, calotype_cu_device de
 calotype_cu_result cuDeviceGetAttribute(int* value, int attribute, calotype_cu_device device) {
   (void)device;
   switch (attribute) {
-    case CALOTYPE_CU_MAJOR: *value = 9; break;
-    case CALOTYPE_CU_MULTIPROCESSORS: *value = 1; break;
-    case CALOTYPE_CU_SHARED_OPTIN: *value = 227 * 1024; break;
-    default: *value = 0; break;
+    case CALOTYPE_CU_MAJOR:
+      *value = 9;
+      break;
+    case CALOTYPE_CU_MULTIPROCESSORS:
+      *value = 1;
+      break;
+    case CALOTYPE_CU_SHARED_OPTIN:
+      *value = 227 * 1024;
+      break;
+    default:
+      *value = 0;
+      break;
   }
   return 0;
 }

@@ -1,0 +1,71 @@
+// The sizes that a pipeline is compiled for, with what the schedule promises of them, and a buffer for every
+// argument.
+//
+// Requires: a placed tree. Leaves: LoopTree::facts of the sizes, inputs, outputs and output_of.
+
+#include <fmt/format.h>
+
+#include "lower/passes.h"
+
+namespace calotype::lower {
+namespace {
+
+void declare_sizes(LoopTree& tree) {
+  const lang::Graph& graph = tree.scheduled.graph;
+  for (const ir::SymbolPtr& dim : graph.dims) tree.facts.set_range(dim, ir::index(0), {});
+  // A call whose output has an extent of 0 does nothing, so lowered code runs with 1 or more.
+  for (const lang::OutputDef& output : graph.outputs)
+    for (const Expr& e : output.extents)
+      if (ir::is(e, ir::Op::Variable)) tree.facts.set_range(ir::symbol_of(e), ir::index(1), {});
+}
+
+}  // namespace
+
+void declare_arguments(LoopTree& tree) {
+  declare_sizes(tree);
+  apply_promises(tree);
+  const lang::Graph& graph = tree.scheduled.graph;
+  int buffers = 0;
+  auto stride_of = [&](const std::string& name, int dim) -> Expr {
+    if (dim == 0) {
+      std::int64_t unit = tree.unit_strides.empty() ? 1 : tree.unit_strides[buffers];
+      if (unit != 0) return ir::index(unit);
+    }
+    return ir::make_var(ir::make_symbol(ir::SymbolKind::Stride, fmt::format("{}.stride.{}", name, dim)));
+  };
+  int position = 0;
+  tree.inputs.resize(graph.inputs.size());
+  for (const lang::Graph::ArgumentRef& a : graph.arguments) {
+    if (!a.is_param) {
+      const lang::InputDef& input = graph.inputs[a.index];
+      ir::Buffer b{.name = input.name,
+                   .type = input.type,
+                   .space = ir::MemorySpace::Argument,
+                   .argument = position,
+                   .read_only = true};
+      for (std::size_t d = 0; d < input.extents.size(); ++d) {
+        b.mins.push_back(ir::index(0));
+        b.extents.push_back(input.extents[d]);
+        b.strides.push_back(stride_of(input.name, static_cast<int>(d)));
+      }
+      tree.inputs[a.index] = ir::make_buffer(std::move(b));
+      ++buffers;
+    }
+    ++position;
+  }
+  for (const lang::OutputDef& output : graph.outputs) {
+    const lang::FuncDef& func = tree.func(output.func);
+    ir::Buffer b{
+        .name = func.name, .type = func.type, .space = ir::MemorySpace::Argument, .argument = position++};
+    for (int d = 0; d < func.rank(); ++d) {
+      b.mins.push_back(output.mins[d]);
+      b.extents.push_back(output.extents[d]);
+      b.strides.push_back(stride_of(func.name, d));
+    }
+    ++buffers;
+    tree.outputs.push_back(ir::make_buffer(std::move(b)));
+    tree.output_of[output.func] = tree.outputs.back();
+  }
+}
+
+}  // namespace calotype::lower
