@@ -51,7 +51,7 @@ class MemoryPass {
     } else {
       dense(b, storage);
     }
-    if (b.space == MemorySpace::Shared) b.offset = reserve_shared(func, b, *around.kernel);
+    if (around.kernel && b.space == MemorySpace::Shared) b.offset = reserve_shared(func, b, *around.kernel);
     storage.buffer = ir::make_buffer(std::move(b));
   }
 

@@ -33,7 +33,7 @@ static void carve(call* c, unsigned char** at) {
   c->argument_memory = take(at, plan->argument_count, sizeof *c->argument_memory);
   c->workspace = take(at, plan->workspace_count, sizeof *c->workspace);
   c->scalar_values = take(at, scalars, sizeof *c->scalar_values);
-  c->buffer_values = take(at, buffers, sizeof *c->buffer_values);
+  c->buffer_values = (void**)take(at, buffers, sizeof *c->buffer_values);
 }
 
 static int has_kernels(const calotype_plan* plan) {

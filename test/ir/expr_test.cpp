@@ -259,7 +259,7 @@ TEST(Rewriting, BottomUp) {
       rewrite(e, [](const Expr& n) { return n->op == Op::Add ? make(Op::Sub, n->type, n->args) : n; });
   EXPECT_EQ(swapped.str(), "(x - y)*(x - y) - min(x, 3)");
   EXPECT_TRUE(map_args(e, [](const Expr& n) { return n; }).same_as(e));
-  EXPECT_EQ(map_args(e, [&](const Expr&) -> Expr { return y; }).str(), "y + y");
+  EXPECT_EQ(map_args(e, [&](const Expr&) { return Expr(y); }).str(), "y + y");
   std::vector<std::string> order;
   visit(x + y * 2, [&](const Expr& n) { order.push_back(n.str()); });
   EXPECT_EQ(order, (std::vector<std::string>{"x", "y", "2", "y*2", "x + y*2"}));

@@ -22,7 +22,7 @@ TEST(Buffer, OwnedMemoryIsDenseAlignedAndShared) {
   EXPECT_EQ(b.stride(1), 3);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(b.data()) % 64, 0u);
   b.at<float>({2, 4}) = 7;
-  Buffer same = b;
+  Buffer same = b;  // NOLINT(performance-unnecessary-copy-initialization): shares the memory
   same.at<float>({1, 4}) = 8;
   EXPECT_EQ(static_cast<float*>(b.data())[13], 8);
   EXPECT_EQ(static_cast<float*>(same.data())[14], 7);
