@@ -10,4 +10,5 @@
 #include "calotype/pipeline.h"
 #include "calotype/schedule.h"
 #include "calotype/target.h"
+#include "calotype/tuple.h"
 #include "calotype/type.h"

@@ -9,6 +9,7 @@
 
 #include "calotype/error.h"
 #include "calotype/expr.h"
+#include "calotype/tuple.h"
 
 namespace calotype {
 
@@ -109,7 +110,27 @@ class RDom {
   std::shared_ptr<lang::RDomContents> contents_;
 };
 
-/// `f(x, y)`: a use of a Func as an Expr, or the left side of a definition.
+/// `f(x, y)[i]`: one value of a Func with several, as an Expr or as the left side of an update that leaves the
+/// other values at that point as they are.
+class FuncComponent {
+ public:
+  FuncComponent(std::shared_ptr<lang::FuncContents> func, std::vector<Expr> args, int component);
+  /// An update; the Func has a pure definition already.
+  FuncComponent& operator=(Expr value);
+  FuncComponent& operator=(const FuncComponent& value);
+  FuncComponent(const FuncComponent&) = default;
+  FuncComponent& operator+=(Expr value);
+  FuncComponent& operator-=(Expr value);
+  FuncComponent& operator*=(Expr value);
+  operator Expr() const;
+
+ private:
+  std::shared_ptr<lang::FuncContents> func_;
+  std::vector<Expr> args_;
+  int component_;
+};
+
+/// `f(x, y)`: a use of a Func as an Expr (or Tuple), or the left side of a definition.
 class FuncRef {
  public:
   FuncRef(std::shared_ptr<lang::FuncContents> func, std::vector<Expr> args);
@@ -121,6 +142,9 @@ class FuncRef {
   /// Var in that dimension (use an RDom where the order matters). A definition that would make the Func
   /// depend on itself through others is an error that names the path.
   FuncRef& operator=(Expr value);
+  /// All values at once: a definition of a Func whose values are Tuples, or an update. In an update every
+  /// value is computed from what was there before.
+  FuncRef& operator=(const Tuple& values);
   FuncRef& operator=(const FuncRef& value);
   FuncRef(const FuncRef&) = default;
   /// Updates. On a Func without a definition they first define it as the identity (0, or 1 for *=), with a
@@ -128,7 +152,11 @@ class FuncRef {
   FuncRef& operator+=(Expr value);
   FuncRef& operator-=(Expr value);
   FuncRef& operator*=(Expr value);
+  /// The value; of a Func with several, an error that names them.
   operator Expr() const;
+  /// All values; of a Func with one, a Tuple of that one.
+  operator Tuple() const;
+  FuncComponent operator[](int component) const;
 
  private:
   std::shared_ptr<lang::FuncContents> func_;
@@ -144,6 +172,8 @@ class Func {
   explicit Func(const std::string& name);
   /// Declares element type and rank; a definition that differs is an error.
   Func(Type type, int rank, const std::string& name);
+  /// The same for a Func whose values are Tuples.
+  Func(const std::vector<Type>& types, int rank, const std::string& name);
 
   template <class... Args>
   FuncRef operator()(Args&&... args) const {
@@ -155,7 +185,9 @@ class Func {
   const std::string& name() const;
   bool defined() const;
   int rank() const;
+  /// Of the values; of the first component where there are several.
   Type type() const;
+  const std::vector<Type>& types() const;
   int updates() const;
   std::vector<Var> args() const;
   const std::shared_ptr<lang::FuncContents>& contents() const { return contents_; }
@@ -179,5 +211,13 @@ Expr sum(Expr value);
 Expr product(Expr value);
 Expr maximum(Expr value);
 Expr minimum(Expr value);
+
+/// Where `value` is largest (or smallest) over its RDom: the coordinates in the RDom, one for each of its
+/// dimensions (Int(64)), then the value. Of equal ones the first in the RDom's order; a NaN is never chosen.
+/// Where there is nothing to choose from: zeros, then the lowest (or highest) value of the type.
+Tuple argmax(Expr value, const std::string& name);
+Tuple argmin(Expr value, const std::string& name);
+Tuple argmax(Expr value);
+Tuple argmin(Expr value);
 
 }  // namespace calotype

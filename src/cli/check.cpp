@@ -11,7 +11,7 @@ std::vector<Comparison> compare_outputs(const Pipeline& pipeline, const std::vec
   std::vector<Comparison> results;
   for (std::size_t i = 0; i < outputs.size(); ++i)
     results.push_back({lang::compare_with_reference(outputs[i], reference, i, false),
-                       graph.func(graph.outputs[i].func).name});
+                       graph.output_name(graph.outputs[i])});
   return results;
 }
 

@@ -163,8 +163,8 @@ void require_memory(const lang::Graph& graph, const Call& call) {
       bytes += bytes_of(graph.inputs[i].type,
                         extents_of(graph.inputs[i].extents, graph.inputs[i].name, graph, call.sizes));
   for (const lang::OutputDef& output : graph.outputs) {
-    const lang::FuncDef& func = graph.func(output.func);
-    bytes += bytes_of(func.type, extents_of(output.extents, func.name, graph, call.sizes));
+    bytes += bytes_of(graph.output_type(output),
+                      extents_of(output.extents, graph.output_name(output), graph, call.sizes));
   }
   const double machine =
       static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
@@ -237,8 +237,8 @@ Call make_call(const Operator& op, const Pipeline& pipeline, const std::vector<I
         random_buffer(input.type, extents_of(input.extents, input.name, graph, call.sizes), options.seed, i);
   }
   for (const lang::OutputDef& output : graph.outputs) {
-    const lang::FuncDef& func = graph.func(output.func);
-    call.outputs.emplace_back(func.type, extents_of(output.extents, func.name, graph, call.sizes));
+    call.outputs.emplace_back(graph.output_type(output),
+                              extents_of(output.extents, graph.output_name(output), graph, call.sizes));
   }
   return call;
 }

@@ -42,10 +42,9 @@ Json params_json(const lang::Graph& graph) {
 Json outputs_json(const lang::Graph& graph) {
   Json list = Json::array();
   for (const lang::OutputDef& output : graph.outputs) {
-    const lang::FuncDef& func = graph.func(output.func);
-    list.push_back({{"name", func.name},
-                    {"type", func.type.str()},
-                    {"rank", func.rank()},
+    list.push_back({{"name", graph.output_name(output)},
+                    {"type", graph.output_type(output).str()},
+                    {"rank", graph.func(output.func).rank()},
                     {"extents", extents_json(output.extents)}});
   }
   return list;

@@ -16,7 +16,7 @@ namespace {
 std::size_t find_output(const lang::Graph& graph, const std::string& name) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
-    names.push_back(graph.func(graph.outputs[i].func).name);
+    names.push_back(graph.output_name(graph.outputs[i]));
     if (names.back() == name) return i;
   }
   usage_error(fmt::format("operator '{}' has no such output", graph.name), name, did_you_mean(name, names));

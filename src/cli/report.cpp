@@ -102,7 +102,7 @@ std::vector<PlacedComparison> place(const std::vector<Comparison>& comparisons, 
   const schedule::Scheduled scheduled = schedule::apply_or_throw(graph, schedule, target);
   for (PlacedComparison& p : placed)
     for (const lang::OutputDef& output : graph.outputs) {
-      if (graph.func(output.func).name != p.comparison.name || p.comparison.passed()) continue;
+      if (graph.output_name(output) != p.comparison.name || p.comparison.passed()) continue;
       const std::vector<std::int64_t> extents = extents_of(output.extents, p.comparison.name, graph, sizes);
       p.first_tail = tail_at(scheduled, output.func, p.comparison.first.at, extents);
       p.worst_tail = tail_at(scheduled, output.func, p.comparison.worst.at, extents);

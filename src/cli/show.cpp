@@ -33,7 +33,7 @@ std::string sizes_text(const Pipeline& pipeline, const Sizes& asked) {
   };
   for (const lang::InputDef& input : graph.inputs) add("input", input.name, input.extents);
   for (const lang::OutputDef& output : graph.outputs)
-    add("output", graph.func(output.func).name, output.extents);
+    add("output", graph.output_name(output), output.extents);
   return text;
 }
 

@@ -84,7 +84,8 @@ std::int64_t scalar_bits(double value, Type type, const std::string& name) {
 }
 
 LayoutClass dense_class(const schedule::Scheduled& scheduled, const KernelOptions& options) {
-  std::size_t buffers = scheduled.graph.outputs.size() + options.stored_stages.size();
+  std::size_t buffers = scheduled.graph.outputs.size();
+  for (const lang::FuncId id : options.stored_stages) buffers += scheduled.graph.func(id).components();
   for (const lang::Graph::ArgumentRef& a : scheduled.graph.arguments) buffers += !a.is_param;
   return {std::vector<std::int64_t>(buffers, 1), scheduled.target.is_gpu() ? 32 : 64};
 }

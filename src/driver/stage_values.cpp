@@ -2,6 +2,8 @@
 
 #include "driver/stage_values.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -14,9 +16,10 @@ namespace {
 using lang::FuncId;
 using lang::Range;
 
-const lang::OutputDef* output_of(const lang::Graph& graph, FuncId id) {
-  const auto at = std::find_if(graph.outputs.begin(), graph.outputs.end(),
-                               [&](const lang::OutputDef& o) { return o.func == id; });
+const lang::OutputDef* output_of(const lang::Graph& graph, FuncId id, int component) {
+  const auto at = std::find_if(graph.outputs.begin(), graph.outputs.end(), [&](const lang::OutputDef& o) {
+    return o.func == id && o.component == component;
+  });
   return at == graph.outputs.end() ? nullptr : &*at;
 }
 
@@ -75,21 +78,27 @@ class Run {
     for (const lang::OutputDef& output : scheduled_.graph.outputs) {
       std::vector<std::int64_t> extents;
       for (const Expr& e : output.extents) extents.push_back(lang::size_value(e, constants_));
-      outputs_.emplace_back(scheduled_.graph.func(output.func).type, extents);
+      outputs_.emplace_back(scheduled_.graph.output_type(output), extents);
     }
   }
 
   void add(FuncId id, const lang::Region& region) {
     const lang::FuncDef& func = scheduled_.graph.func(id);
-    StageValues stage{.func = id, .name = func.name, .values = {}, .computed = {}};
-    if (const lang::OutputDef* output = output_of(scheduled_.graph, id)) {
-      stage.values = outputs_[output - scheduled_.graph.outputs.data()];
-    } else if (region.needed) {
-      stage.values = over_box(func.type, region.dims);
-      stage.computed = over_box(UInt(8), region.dims);
-      stored_.push_back(id);
+    const bool is_output = output_of(scheduled_.graph, id, 0) != nullptr;
+    if (!is_output && region.needed) stored_.push_back(id);
+    for (int c = 0; c < func.components(); ++c) {
+      StageValues stage{.func = id,
+                        .name = func.is_tuple() ? fmt::format("{}.{}", func.name, c) : func.name,
+                        .values = {},
+                        .computed = {}};
+      if (is_output) {
+        stage.values = outputs_[output_of(scheduled_.graph, id, c) - scheduled_.graph.outputs.data()];
+      } else if (region.needed) {
+        stage.values = over_box(func.types[c], region.dims);
+        stage.computed = over_box(UInt(8), region.dims);
+      }
+      stages_.push_back(std::move(stage));
     }
-    stages_.push_back(std::move(stage));
   }
 
   void call(const KernelImpl& kernel, int byte) const {
@@ -173,18 +182,21 @@ std::vector<lang::FuncValues> reference_stages(const lang::Graph& algorithm,
                                                const schedule::Scheduled& scheduled,
                                                const std::vector<FuncId>& stages,
                                                const StageArguments& arguments) {
-  std::vector<lang::FuncValues> all(stages.size());
+  std::vector<std::vector<lang::FuncValues>> all(stages.size());
   for (const bool own : {true, false}) {
     std::vector<FuncId> ids;
     for (const FuncId id : stages)
       if (is_own(algorithm, id) == own) ids.push_back(id);
     if (ids.empty()) continue;
-    std::vector<lang::FuncValues> found = lang::evaluate_funcs(
+    std::vector<std::vector<lang::FuncValues>> found = lang::evaluate_funcs(
         own ? algorithm : scheduled.graph, ids, arguments.inputs, arguments.params, arguments.sizes);
     for (std::size_t i = 0; i < ids.size(); ++i)
       all[std::find(stages.begin(), stages.end(), ids[i]) - stages.begin()] = std::move(found[i]);
   }
-  return all;
+  std::vector<lang::FuncValues> flat;
+  for (std::vector<lang::FuncValues>& components : all)
+    for (lang::FuncValues& values : components) flat.push_back(std::move(values));
+  return flat;
 }
 
 std::vector<StageComparison> compare_stages(const std::vector<StageValues>& values,

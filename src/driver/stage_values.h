@@ -22,9 +22,10 @@ struct StageArguments {
 /// Funcs that are not inlined, producers first, outputs among them.
 std::vector<lang::FuncId> realised_stages(const schedule::Scheduled& scheduled);
 
+/// Of one component of a Func.
 struct StageValues {
   lang::FuncId func;
-  std::string name;
+  std::string name;  ///< the Func's; with ".0", ".1" and on for the components of a Tuple
   /// Over the box on which the algorithm's outputs need the Func, with its coordinates; of an output, over
   /// the output. Undefined where nothing needs it. Elements that were not computed are NaN, or 0 in integers.
   Buffer values;
@@ -39,7 +40,7 @@ struct StageValues {
 std::vector<StageValues> run_stages(const lang::Graph& algorithm, const schedule::Scheduled& scheduled,
                                     const std::vector<lang::FuncId>& stages, const StageArguments& arguments);
 
-/// The reference's values of the stages: of the algorithm's own Funcs by its own definitions, of those that
+/// The reference's values of the stages, by component as run_stages has them: of the algorithm's own Funcs by its own definitions, of those that
 /// the schedule made by theirs.
 std::vector<lang::FuncValues> reference_stages(const lang::Graph& algorithm,
                                                const schedule::Scheduled& scheduled,

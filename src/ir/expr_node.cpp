@@ -122,6 +122,10 @@ Expr make_const(Type type, double value) {
 
 Expr make_var(const SymbolPtr& symbol) { return make(Op::Variable, symbol->type, {}, symbol); }
 
+Expr joined(const std::vector<Expr>& values) {
+  return values.size() == 1 ? values.front() : make(Op::Tuple, values.front()->type, values);
+}
+
 std::optional<std::int64_t> as_int(const Expr& e) {
   const ExprNode* node = constant_of(e);
   if (node == nullptr || !node->type.is_integral()) return std::nullopt;

@@ -54,6 +54,8 @@ Expr make_zero(Type type);
 Expr make_one(Type type);
 Expr make_const(Type type, double value);  ///< integer or float constant; broadcast if the type is a vector
 Expr make_var(const SymbolPtr& symbol);
+/// Several values as one Tuple; one value as it is.
+Expr joined(const std::vector<Expr>& values);
 inline Expr index(std::int64_t value) { return make_int(Int(64), value); }
 
 // Accessors: what a node is

@@ -45,6 +45,7 @@ struct Callee {
   CalleeKind kind;
   std::string name;
   int index = -1;
+  int component = 0;  ///< which value of a Func that has several
   int rank = 0;
   Type type;
   /// Before a Graph is made: the front end's definition, kept alive by its uses (lang::FuncContents or
@@ -52,6 +53,8 @@ struct Callee {
   std::shared_ptr<void> definition;
 };
 using CalleePtr = std::shared_ptr<const Callee>;
+/// Inside a Graph: whether both are of one Func or input, whichever value of it they read.
+inline bool same_source(const Callee& a, const Callee& b) { return a.kind == b.kind && a.index == b.index; }
 
 enum class MemorySpace : std::uint8_t {
   Argument,  ///< memory of the caller: an input or output

@@ -109,15 +109,10 @@ class Builder {
   void add_func(const FuncPtr& contents) {
     const FuncState& state = contents->state;
     FuncDef func;
-    func.id = FuncId{static_cast<int>(graph_.funcs.size())};
     func.name = names_.at(contents.get());
-    func.type = *state.type;
+    func.types = state.types;
     func.args = state.args;
-    func.callee = std::make_shared<const ir::Callee>(ir::Callee{.kind = ir::CalleeKind::Func,
-                                                                .name = func.name,
-                                                                .index = func.id.value,
-                                                                .rank = *state.rank,
-                                                                .type = func.type});
+    func.make_callees(FuncId{static_cast<int>(graph_.funcs.size())});
     func_ids_[contents.get()] = func.id;
     for (const StageDef& stage : state.stages) {
       StageDef mapped = stage;
@@ -142,7 +137,7 @@ class Builder {
   ir::CalleePtr remapped_callee(const FuncDef& func, const ir::CalleePtr& callee) {
     if (callee->kind == ir::CalleeKind::Func) {
       const FuncPtr producer = func_of(callee);
-      return producer ? graph_.func(func_ids_.at(producer.get())).callee : func.callee;
+      return (producer ? graph_.func(func_ids_.at(producer.get())) : func).callees[callee->component];
     }
     const auto* image = static_cast<const ImageContents*>(callee->definition.get());
     const auto found = input_ids_.find(image);
@@ -200,7 +195,7 @@ class Builder {
       };
       def.mins.push_back(def.sized ? ir::index(0) : ir::make_var(min()));
     }
-    graph_.outputs.push_back(std::move(def));
+    for (; def.component < func.components(); ++def.component) graph_.outputs.push_back(def);
   }
 
   void check_used() {
@@ -280,7 +275,7 @@ class Builder {
 void recognise_reduction(const FuncDef& func, StageDef& stage) {
   const auto reads_self = [&](const Expr& e) {
     return ir::any_of(e, [&](const Expr& node) {
-      return ir::is(node, ir::Op::Call) && ir::callee_of(node) == func.callee;
+      return func.is_read(node);
     });
   };
   const ir::Op op = stage.value->op;
@@ -290,7 +285,7 @@ void recognise_reduction(const FuncDef& func, StageDef& stage) {
     const Expr& old = stage.value->args[side];
     const Expr& term = stage.value->args[1 - side];
     const bool same_point =
-        ir::is(old, ir::Op::Call) && ir::callee_of(old) == func.callee && ir::equal(old->args, stage.lhs);
+        func.is_read(old) && ir::equal(old->args, stage.lhs);
     if (!same_point || reads_self(term)) continue;
     stage.reduce_op = op;
     stage.reduce_term = term;

@@ -22,9 +22,8 @@ class Compiler {
     if (stage_.predicate.defined()) code_.predicate = compile(stage_.predicate);
     for (const Expr& e : stage_.lhs) code_.lhs.push_back(compile(e));
     code_.head = code_.instructions.size();
-    code_.value = compile(stage_.value);
-    code_.value_type = func_.type;
-    if (stage_.reduce_op == Op::Add && func_.type.is_float()) mark_accumulation();
+    for (const Expr& value : stage_.values()) code_.values.push_back(compile(value));
+    if (stage_.reduce_op == Op::Add && func_.type().is_float()) mark_accumulation();
     share_registers();
     return std::move(code_);
   }
@@ -104,7 +103,7 @@ class Compiler {
   /// The sum at the top of the value, with the old value as its first operand.
   void mark_accumulation() {
     for (Instruction& instruction : code_.instructions) {
-      if (instruction.out != code_.value || instruction.op != Op::Add) continue;
+      if (instruction.out != code_.values.front() || instruction.op != Op::Add) continue;
       instruction.kind = Kind::Accumulate;
       if (ir::equal(stage_.value->args[0], stage_.reduce_term))
         std::swap(instruction.in[0], instruction.in[1]);
@@ -128,7 +127,7 @@ class Compiler {
       for (const int* slot : operands(code_.instructions[i])) last_use[*slot] = i;
     }
     std::vector<int> kept = code_.lhs;
-    kept.push_back(code_.value);
+    kept.insert(kept.end(), code_.values.begin(), code_.values.end());
     if (code_.predicate >= 0) kept.push_back(code_.predicate);
     for (const auto& [slot, value] : code_.constants) kept.push_back(slot);
     for (const int slot : kept) last_use[slot] = code_.instructions.size();
@@ -158,7 +157,7 @@ class Compiler {
       free.insert(free.end(), ended.begin(), ended.end());
     }
     for (int& slot : code_.lhs) slot = physical[slot];
-    code_.value = physical[code_.value];
+    for (int& slot : code_.values) slot = physical[slot];
     if (code_.predicate >= 0) code_.predicate = physical[code_.predicate];
     code_.registers = count;
   }

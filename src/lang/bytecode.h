@@ -34,8 +34,7 @@ struct Bytecode {
   int registers = 0;
   int predicate = -1;    ///< register, or -1: every lane is active
   std::vector<int> lhs;  ///< registers of the coordinates that are written
-  int value = -1;
-  Type value_type;
+  std::vector<int> values;  ///< by component
 };
 
 /// Sizes and Params become constants.

@@ -13,10 +13,10 @@ namespace calotype::lang {
 
 namespace {
 
-/// Looks up or makes the one Callee of a definition.
+std::mutex callee_mutex;
+
+/// Looks up or makes the one Callee of a definition; the mutex is held.
 ir::CalleePtr shared_callee(std::weak_ptr<const ir::Callee>& slot, ir::Callee description) {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
   ir::CalleePtr callee = slot.lock();
   if (callee) return callee;
   callee = std::make_shared<const ir::Callee>(std::move(description));
@@ -36,15 +36,19 @@ std::shared_ptr<FuncContents> make_func(const std::string& name, bool numbered) 
   return func;
 }
 
-ir::CalleePtr callee_of(const std::shared_ptr<FuncContents>& func) {
-  return shared_callee(func->callee, {.kind = ir::CalleeKind::Func,
-                                      .name = func->name,
-                                      .rank = *func->state.rank,
-                                      .type = *func->state.type,
-                                      .definition = func});
+ir::CalleePtr callee_of(const std::shared_ptr<FuncContents>& func, int component) {
+  const std::lock_guard lock(callee_mutex);
+  if (func->callees.empty()) func->callees.resize(func->state.types.size());
+  return shared_callee(func->callees[component], {.kind = ir::CalleeKind::Func,
+                                                  .name = func->name,
+                                                  .component = component,
+                                                  .rank = *func->state.rank,
+                                                  .type = func->state.types[component],
+                                                  .definition = func});
 }
 
 ir::CalleePtr callee_of(const std::shared_ptr<ImageContents>& image) {
+  const std::lock_guard lock(callee_mutex);
   return shared_callee(image->callee, {.kind = ir::CalleeKind::Input,
                                        .name = image->name,
                                        .rank = static_cast<int>(image->extents.size()),

@@ -22,12 +22,12 @@ struct RDomContents;
 /// The definitions of a Func so far. A definition makes a new state and replaces the old one only when all is
 /// well.
 struct FuncState {
-  std::optional<Type> type;  ///< declared or defined
+  std::vector<Type> types;  ///< declared or defined: of each component; empty: not known yet
   std::optional<int> rank;
   std::vector<ir::SymbolPtr> args;
   std::vector<StageDef> stages;  ///< Callees as the front end makes them; reductions not yet recognised
   std::vector<std::shared_ptr<FuncContents>> producers;  ///< Funcs that the stages call, without this one
-  ir::CalleePtr self;                                    ///< what reads of the Func in its own updates carry
+  std::vector<ir::CalleePtr> self;  ///< by component: what reads of the Func in its own updates carry
   bool defined() const { return !stages.empty(); }
 };
 
@@ -37,7 +37,7 @@ struct FuncContents {
   std::uint64_t serial = 0;  ///< order of creation
   FuncState state;
   std::atomic<bool> frozen = false;  ///< a Pipeline was made from it
-  std::weak_ptr<const ir::Callee> callee;
+  std::vector<std::weak_ptr<const ir::Callee>> callees;  ///< by component, of those made so far
 };
 
 struct ImageContents {
@@ -50,7 +50,7 @@ struct ImageContents {
 /// A Func without definitions. Names of numbered Funcs are only the stem.
 std::shared_ptr<FuncContents> make_func(const std::string& name, bool numbered = false);
 /// What a Call of the Func carries; one object for all Calls that are alive.
-ir::CalleePtr callee_of(const std::shared_ptr<FuncContents>& func);
+ir::CalleePtr callee_of(const std::shared_ptr<FuncContents>& func, int component = 0);
 ir::CalleePtr callee_of(const std::shared_ptr<ImageContents>& image);
 /// The Func that a Callee refers to; null for inputs and for own reads in an update.
 std::shared_ptr<FuncContents> func_of(const ir::CalleePtr& callee);

@@ -30,10 +30,14 @@ std::string left_side(const FuncContents& func, const std::vector<Expr>& lhs) {
   return fmt::format("{}({})", func.name, fmt::join(texts, ", "));
 }
 
-/// A value as an element of the Func: literals take its type, narrower values widen as beside an operator.
-Expr as_element(const FuncContents& func, Type type, const Expr& value) {
+void require_value(const FuncContents& func, const Expr& value) {
   if (!value.defined())
     refuse(fmt::format("the value of '{}' is undefined", func.name), func.name, "", "an expression");
+}
+
+/// A value as an element of the Func: literals take its type, narrower values widen as beside an operator.
+Expr as_element(const FuncContents& func, Type type, const Expr& value) {
+  require_value(func, value);
   if (value.type() == type) return value;
   if (ir::is_literal(value) && ir::adopts(value, type) && !type.is_bool()) {
     return ir::adopt("=", value, type, ir::make_zero(type));
@@ -43,6 +47,14 @@ Expr as_element(const FuncContents& func, Type type, const Expr& value) {
   refuse(fmt::format("'{}' has elements of type {} and is given a value of type {}", func.name, type.str(),
                      value.type().str()),
          func.name, value.str(), fmt::format("a value of type {}, or an explicit cast to it", type.str()));
+}
+
+void require_components(const FuncContents& func, const FuncState& state, std::size_t given) {
+  if (given == state.types.size()) return;
+  refuse(fmt::format("the values of '{}' have {} components, and it is defined with {}", func.name,
+                     state.types.size(), given),
+         func.name, std::to_string(given),
+         state.types.size() == 1 ? "one value" : fmt::format("a Tuple of {}", state.types.size()));
 }
 
 void require_rank(const FuncContents& func, const FuncState& state, std::size_t given) {
@@ -58,7 +70,7 @@ Expr detach_self(const FuncContents& func, const FuncState& state, const Expr& e
     if (!ir::is(node, ir::Op::Call)) return node;
     const ir::CalleePtr& callee = ir::callee_of(node);
     if (callee->kind != ir::CalleeKind::Func || callee->definition.get() != &func) return node;
-    return ir::make(ir::Op::Call, node->type, node->args, state.self);
+    return ir::make(ir::Op::Call, node->type, node->args, state.self[callee->component]);
   });
 }
 
@@ -96,7 +108,8 @@ void check_vars(const FuncContents& func, const std::vector<ir::SymbolPtr>& allo
 void check_self_reads(const FuncContents& func, const FuncState& state, const StageDef& stage,
                       const std::vector<bool>& pure) {
   const auto check = [&](const Expr& node) {
-    if (!ir::is(node, ir::Op::Call) || ir::callee_of(node) != state.self) return;
+    if (!ir::is(node, ir::Op::Call)) return;
+    if (std::find(state.self.begin(), state.self.end(), ir::callee_of(node)) == state.self.end()) return;
     for (std::size_t d = 0; d < pure.size(); ++d) {
       if (!pure[d] || ir::equal(node->args[d], stage.lhs[d])) continue;
       const std::string var = state.args[d]->name;
@@ -138,22 +151,35 @@ void check_axis_names(const FuncContents& func, const FuncState& state, const St
   }
 }
 
+ir::Callee describe(const FuncContents& func, const FuncState& state, int component) {
+  return {.kind = ir::CalleeKind::Func,
+          .name = func.name,
+          .component = component,
+          .rank = *state.rank,
+          .type = state.types[component]};
+}
+
 /// Loops of reductions are made once, before the Func's own coordinates have values.
-StageDef make_stage(const FuncContents& func, FuncState& state, std::vector<Expr> lhs, const Expr& value) {
+StageDef make_stage(const FuncContents& func, FuncState& state, std::vector<Expr> lhs,
+                    const std::vector<Expr>& values) {
   StageDef stage;
   std::vector<Expr> all = lhs;
-  all.push_back(value);
+  for (const Expr& value : values)
+    if (value.defined()) all.push_back(value);
   if (const auto domain = one_domain(func, all)) {
     stage.reduction = domain->dims();
     stage.predicate = domain->predicate();
   }
-  if (!state.self) {
-    state.self = std::make_shared<const ir::Callee>(ir::Callee{
-        .kind = ir::CalleeKind::Func, .name = func.name, .rank = *state.rank, .type = *state.type});
-  }
+  for (int c = static_cast<int>(state.self.size()); c < static_cast<int>(state.types.size()); ++c)
+    state.self.push_back(
+        std::make_shared<const ir::Callee>(describe(func, state, c)));
   for (Expr& e : lhs) e = detach_self(func, state, e);
   stage.lhs = std::move(lhs);
-  stage.value = detach_self(func, state, value);
+  std::vector<Expr> all_values;
+  for (std::size_t c = 0; c < values.size(); ++c)
+    all_values.push_back(values[c].defined() ? detach_self(func, state, values[c])
+                                             : ir::make(ir::Op::Call, state.types[c], stage.lhs, state.self[c]));
+  stage.value = ir::joined(all_values);
   if (stage.predicate.defined()) stage.predicate = detach_self(func, state, stage.predicate);
   return stage;
 }
@@ -201,8 +227,29 @@ std::vector<ir::SymbolPtr> vars_in(const Expr& e) {
   return vars;
 }
 
+namespace {
+
+/// The values as elements of the Func, which they define where it has no types yet.
+std::vector<Expr> as_elements(const FuncContents& func, FuncState& state, const std::vector<Expr>& values) {
+  if (state.types.empty()) {
+    for (const Expr& value : values) {
+      require_value(func, value);
+      if (!value.type().is_scalar())
+        refuse(fmt::format("the value of '{}' is a vector", func.name), func.name, value.type().str(), "a scalar");
+      state.types.push_back(value.type());
+    }
+    return values;
+  }
+  require_components(func, state, values.size());
+  std::vector<Expr> elements;
+  for (std::size_t c = 0; c < values.size(); ++c) elements.push_back(as_element(func, state.types[c], values[c]));
+  return elements;
+}
+
+}  // namespace
+
 FuncState define_pure(const FuncContents& func, const FuncState& before, const std::vector<Expr>& args,
-                      Expr value) {
+                      const std::vector<Expr>& values) {
   if (!distinct_vars(args)) {
     refuse(
         fmt::format("the first definition of '{}' is on coordinates that are not distinct Vars", func.name),
@@ -210,35 +257,33 @@ FuncState define_pure(const FuncContents& func, const FuncState& before, const s
         "a pure definition on distinct Vars first, as f(x, y) = 0; then updates");
   }
   require_rank(func, before, args.size());
-  if (!value.defined())
-    refuse(fmt::format("the value of '{}' is undefined", func.name), func.name, "", "an expression");
   FuncState after = before;
   after.rank = static_cast<int>(args.size());
   for (const Expr& arg : args) after.args.push_back(ir::symbol_of(arg));
-  if (const auto domains = domains_in(value); !domains.empty()) {
-    refuse(fmt::format("the pure definition of '{}' uses the RDom '{}'", func.name, domains[0]->name),
-           func.name, value.str(), "an update, or an inline reduction as sum(e)");
-  }
-  check_vars(func, after.args, value, "the value");
-  if (!before.type && !value.type().is_scalar()) {
-    refuse(fmt::format("the value of '{}' is a vector", func.name), func.name, value.type().str(),
-           "a scalar");
+  for (const Expr& value : values) {
+    require_value(func, value);
+    if (const auto domains = domains_in(value); !domains.empty()) {
+      refuse(fmt::format("the pure definition of '{}' uses the RDom '{}'", func.name, domains[0]->name),
+             func.name, value.str(), "an update, or an inline reduction as sum(e)");
+    }
+    check_vars(func, after.args, value, "the value");
   }
   StageDef stage;
   stage.lhs = args;
-  stage.value = before.type ? as_element(func, *before.type, value) : value;
-  after.type = stage.value.type();
+  stage.value = ir::joined(as_elements(func, after, values));
   add_producers(after, stage);
   after.stages.push_back(std::move(stage));
   return after;
 }
 
 FuncState define_update(const FuncContents& func, const FuncState& before, std::vector<Expr> lhs,
-                        Expr value) {
+                        std::vector<Expr> values) {
   FuncState after = before;
   lhs = coordinates("Func", func.name, *before.rank, std::move(lhs));
-  value = as_element(func, *before.type, value);
-  StageDef stage = make_stage(func, after, std::move(lhs), value);
+  require_components(func, before, values.size());
+  for (std::size_t c = 0; c < values.size(); ++c)
+    if (values[c].defined() || values.size() == 1) values[c] = as_element(func, before.types[c], values[c]);
+  StageDef stage = make_stage(func, after, std::move(lhs), values);
 
   const std::vector<bool> pure = pure_dims(after, stage.lhs);
   std::vector<ir::SymbolPtr> allowed;
@@ -253,6 +298,12 @@ FuncState define_update(const FuncContents& func, const FuncState& before, std::
   add_producers(after, stage);
   after.stages.push_back(std::move(stage));
   return after;
+}
+
+ir::CalleePtr own_callee(const std::shared_ptr<FuncContents>& func, const FuncState& state, int component) {
+  ir::Callee callee = describe(*func, state, component);
+  callee.definition = func;
+  return std::make_shared<const ir::Callee>(std::move(callee));
 }
 
 FuncState define_constant(const FuncContents& func, const FuncState& before, const std::vector<Expr>& lhs,
@@ -274,7 +325,7 @@ FuncState define_constant(const FuncContents& func, const FuncState& before, con
     while (taken.contains(name)) name += '_';
     args.push_back(ir::make_var(ir::var_symbol(name)));
   }
-  return define_pure(func, before, args, std::move(value));
+  return define_pure(func, before, args, {std::move(value)});
 }
 
 void commit(const std::shared_ptr<FuncContents>& func, FuncState after) {

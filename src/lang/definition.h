@@ -5,11 +5,15 @@
 
 namespace calotype::lang {
 
-/// The pure definition `func(args) = value`. The args are distinct Vars.
+/// The pure definition `func(args) = values`, one for each component. The args are distinct Vars.
 FuncState define_pure(const FuncContents& func, const FuncState& before, const std::vector<Expr>& args,
-                      Expr value);
-/// An update `func(lhs) = value` of a Func with a pure definition.
-FuncState define_update(const FuncContents& func, const FuncState& before, std::vector<Expr> lhs, Expr value);
+                      const std::vector<Expr>& values);
+/// An update `func(lhs) = values` of a Func with a pure definition. Components whose value is undefined keep
+/// theirs.
+FuncState define_update(const FuncContents& func, const FuncState& before, std::vector<Expr> lhs,
+                        std::vector<Expr> values);
+/// A Callee that stands for the Func itself in an update under construction; no definition keeps it.
+ir::CalleePtr own_callee(const std::shared_ptr<FuncContents>& func, const FuncState& state, int component);
 /// A pure definition as a constant, with an argument for each coordinate: the coordinate itself where it is a
 /// Var, a fresh one elsewhere.
 FuncState define_constant(const FuncContents& func, const FuncState& before, const std::vector<Expr>& lhs,

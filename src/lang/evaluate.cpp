@@ -15,7 +15,7 @@ namespace {
 std::vector<bool> funcs_with_error(const Graph& graph, const std::vector<FuncId>& order,
                                    const std::vector<FuncId>& results) {
   std::vector<bool> needed(graph.funcs.size());
-  for (const FuncId id : results) needed[id.value] = graph.func(id).type.is_float();
+  for (const FuncId id : results) needed[id.value] = graph.func(id).any_float();
   for (auto id = order.rbegin(); id != order.rend(); ++id) {
     if (!needed[id->value]) continue;
     for (const StageDef& stage : graph.func(*id).stages) {
@@ -41,11 +41,14 @@ std::vector<FuncId> last_readers(const Graph& graph, const std::vector<FuncId>& 
   return last;
 }
 
-Storage make_storage(const FuncDef& func, const Region& region, bool with_error) {
-  const bool sums =
-      func.type.is_float() && std::any_of(func.stages.begin(), func.stages.end(),
-                                          [](const StageDef& s) { return s.reduce_op == ir::Op::Add; });
-  return Storage::of_func(func.name, func.type, region, with_error, sums);
+std::vector<Storage> make_storage(const FuncDef& func, const Region& region, bool with_error) {
+  const bool sums = std::any_of(func.stages.begin(), func.stages.end(),
+                                [](const StageDef& s) { return s.reduce_op == ir::Op::Add; });
+  std::vector<Storage> components;
+  for (const Type& type : func.types)
+    components.push_back(
+        Storage::of_func(func.name, type, region, with_error && type.is_float(), sums && type.is_float()));
+  return components;
 }
 
 void compute(const FuncDef& func, const Region& region, const Constants& constants, Stores& stores) {
@@ -92,16 +95,19 @@ void deliver(const Graph& graph, FuncId id, const Region& region, const Constant
   for (std::size_t o = 0; o < graph.outputs.size(); ++o) {
     if (graph.outputs[o].func != id) continue;
     const std::vector<std::int64_t> extents = output_extents(graph.outputs[o], constants);
-    const Type type = graph.func(id).type;
+    const Type type = graph.output_type(graph.outputs[o]);
     const bool empty = !region.needed || std::find(extents.begin(), extents.end(), 0) != extents.end();
-    const Storage& storage = stores.funcs[id.value];
-    if (!empty) check_output(storage, extents);
-    result.outputs[o] = empty ? Buffer(type, extents) : output_part(storage.values, extents);
+    if (empty) {
+      result.outputs[o] = Buffer(type, extents);
+      if (type.is_float()) result.exact[o] = result.bound[o] = Buffer(Float(64), extents);
+      continue;
+    }
+    const Storage& storage = stores.funcs[id.value][graph.outputs[o].component];
+    check_output(storage, extents);
+    result.outputs[o] = output_part(storage.values, extents);
     if (!type.is_float()) continue;
-    result.exact[o] =
-        empty ? Buffer(Float(64), extents) : output_part(beside(storage, storage.exact), extents);
-    result.bound[o] =
-        empty ? Buffer(Float(64), extents) : output_part(beside(storage, storage.bound), extents);
+    result.exact[o] = output_part(beside(storage, storage.exact), extents);
+    result.bound[o] = output_part(beside(storage, storage.bound), extents);
   }
 }
 
@@ -131,7 +137,7 @@ class Evaluator {
       }
       done(id, region, stores_);
       for (const FuncDef& other : graph_.funcs)
-        if (last[other.id.value] == id) stores_.funcs[other.id.value] = Storage{};
+        if (last[other.id.value] == id) stores_.funcs[other.id.value].clear();
     }
   }
 
@@ -162,23 +168,33 @@ Evaluation evaluate(const Graph& graph, const std::vector<Buffer>& inputs,
   return result;
 }
 
-std::vector<FuncValues> evaluate_funcs(const Graph& graph, const std::vector<FuncId>& wanted,
-                                       const std::vector<Buffer>& inputs,
-                                       const std::map<std::string, double>& params,
-                                       const std::map<std::string, std::int64_t>& sizes) {
+namespace {
+
+FuncValues values_of(const Storage& storage) {
+  FuncValues result{.values = storage.values, .exact = {}, .bound = {}, .spoiled = {}};
+  if (storage.with_error) {
+    result.exact = beside(storage, storage.exact).copy();
+    result.bound = beside(storage, storage.bound).copy();
+  }
+  if (!storage.spoiled.empty()) result.spoiled = beside(storage, storage.spoiled).copy();
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::vector<FuncValues>> evaluate_funcs(const Graph& graph, const std::vector<FuncId>& wanted,
+                                                    const std::vector<Buffer>& inputs,
+                                                    const std::map<std::string, double>& params,
+                                                    const std::map<std::string, std::int64_t>& sizes) {
   const Constants constants = bind_arguments(graph, inputs, params, sizes);
-  std::vector<FuncValues> all(wanted.size());
+  std::vector<std::vector<FuncValues>> all;
+  for (const FuncId id : wanted) all.emplace_back(graph.func(id).components());
   Evaluator(graph, inputs, constants).run(wanted, [&](FuncId id, const Region& region, const Stores& stores) {
     const auto at = std::find(wanted.begin(), wanted.end(), id);
     if (at == wanted.end() || !region.needed) return;
-    const Storage& storage = stores.funcs[id.value];
-    FuncValues& result = all[at - wanted.begin()];
-    result.values = storage.values;
-    if (storage.with_error) {
-      result.exact = beside(storage, storage.exact).copy();
-      result.bound = beside(storage, storage.bound).copy();
-    }
-    if (!storage.spoiled.empty()) result.spoiled = beside(storage, storage.spoiled).copy();
+    std::vector<FuncValues>& components = all[at - wanted.begin()];
+    for (std::size_t c = 0; c < components.size(); ++c)
+      components[c] = values_of(stores.funcs[id.value][c]);
   });
   return all;
 }

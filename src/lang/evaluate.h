@@ -16,7 +16,7 @@ Evaluation evaluate(const Graph& graph, const std::vector<Buffer>& inputs,
                     const std::map<std::string, double>& params,
                     const std::map<std::string, std::int64_t>& sizes);
 
-/// A Func's values on the box on which the outputs need it, with the Func's coordinates. All undefined where
+/// The values of a component of a Func on the box on which the outputs need it, with the Func's coordinates. All undefined where
 /// nothing needs it.
 struct FuncValues {
   Buffer values;
@@ -25,10 +25,11 @@ struct FuncValues {
   Buffer spoiled;
 };
 
-/// The values of single Funcs, in the order of `wanted`. The graph may be one that a schedule has added to.
-std::vector<FuncValues> evaluate_funcs(const Graph& graph, const std::vector<FuncId>& wanted,
-                                       const std::vector<Buffer>& inputs,
-                                       const std::map<std::string, double>& params,
-                                       const std::map<std::string, std::int64_t>& sizes);
+/// The values of single Funcs, in the order of `wanted`, by component. The graph may be one that a schedule
+/// has added to.
+std::vector<std::vector<FuncValues>> evaluate_funcs(const Graph& graph, const std::vector<FuncId>& wanted,
+                                                    const std::vector<Buffer>& inputs,
+                                                    const std::map<std::string, double>& params,
+                                                    const std::map<std::string, std::int64_t>& sizes);
 
 }  // namespace calotype::lang

@@ -24,7 +24,7 @@ class StructureText {
   std::string operator()() {
     for (const OutputDef& output : graph_.outputs) {
       const int func = func_number(output.func.value);
-      text_ += fmt::format("output f{} {}", func, output.sized ? "sized" : "free");
+      text_ += fmt::format("output f{}{} {}", func, component(output.component), output.sized ? "sized" : "free");
       if (output.sized) text_ += numbers(output.extents);
       text_ += '\n';
     }
@@ -37,7 +37,7 @@ class StructureText {
     const auto found = funcs_.find(id);
     if (found != funcs_.end()) return found->second;
     const FuncDef& func = graph_.funcs[id];
-    std::string definition = fmt::format("{}/{}", func.type.str(), func.rank());
+    std::string definition = fmt::format("{}/{}", func.type_text(), func.rank());
     const int number = static_cast<int>(funcs_.size());
     funcs_.emplace(id, number);
     for (const StageDef& stage : func.stages) definition += stage_text(func, stage);
@@ -83,6 +83,8 @@ class StructureText {
     return place->second;
   }
 
+  static std::string component(int c) { return c == 0 ? "" : fmt::format(".{}", c); }
+
   std::string attribute(const Expr& node) {
     if (const auto* value = std::get_if<std::int64_t>(&node->attr)) return fmt::format(" #{}", *value);
     if (const auto* value = std::get_if<double>(&node->attr)) {
@@ -91,7 +93,7 @@ class StructureText {
     if (ir::is(node, ir::Op::Variable) || ir::is(node, ir::Op::Let)) return " " + symbol(ir::symbol_of(node));
     if (!ir::is(node, ir::Op::Call)) return "";
     const ir::CalleePtr& callee = ir::callee_of(node);
-    if (callee->kind == ir::CalleeKind::Func) return fmt::format(" f{}", func_number(callee->index));
+    if (callee->kind == ir::CalleeKind::Func) return fmt::format(" f{}{}", func_number(callee->index), component(callee->component));
     return fmt::format(" i{}", input_number(callee->index));
   }
 

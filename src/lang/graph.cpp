@@ -30,6 +30,47 @@ std::vector<std::string> Graph::func_names() const {
   return names;
 }
 
+std::string Graph::output_name(const OutputDef& output) const {
+  const FuncDef& f = func(output.func);
+  return f.is_tuple() ? fmt::format("{}.{}", f.name, output.component) : f.name;
+}
+
+std::vector<Expr> StageDef::values() const {
+  return ir::is(value, ir::Op::Tuple) ? value->args : std::vector<Expr>{value};
+}
+
+bool FuncDef::any_float() const {
+  return std::any_of(types.begin(), types.end(), [](Type t) { return t.is_float(); });
+}
+
+std::string FuncDef::type_text() const {
+  std::vector<std::string> texts;
+  for (const Type& t : types) texts.push_back(t.str());
+  return is_tuple() ? fmt::format("({})", fmt::join(texts, ", ")) : texts.front();
+}
+
+bool FuncDef::is_read(const Expr& e) const {
+  return ir::is(e, ir::Op::Call) && ir::same_source(*ir::callee_of(e), *callee());
+}
+
+Expr FuncDef::read(const std::vector<Expr>& coordinates) const {
+  std::vector<Expr> calls;
+  for (const ir::CalleePtr& c : callees) calls.push_back(ir::make(ir::Op::Call, c->type, coordinates, c));
+  return ir::joined(calls);
+}
+
+void FuncDef::make_callees(FuncId own) {
+  id = own;
+  callees.clear();
+  for (int c = 0; c < components(); ++c)
+    callees.push_back(std::make_shared<const ir::Callee>(ir::Callee{.kind = ir::CalleeKind::Func,
+                                                                    .name = name,
+                                                                    .index = id.value,
+                                                                    .component = c,
+                                                                    .rank = rank(),
+                                                                    .type = types[c]}));
+}
+
 static void visit_producers(const Graph& graph, FuncId id, std::vector<bool>& seen,
                             std::vector<FuncId>& order) {
   if (seen[id.value]) return;
@@ -98,13 +139,13 @@ std::string to_string(const Graph& graph) {
   std::vector<std::string> arguments, outputs;
   for (const auto& argument : graph.arguments) arguments.push_back(argument_text(graph, argument));
   for (const OutputDef& output : graph.outputs) {
-    const FuncDef& func = graph.func(output.func);
-    outputs.push_back(fmt::format("{}: {}[{}]", func.name, func.type.str(), list(output.extents)));
+    outputs.push_back(fmt::format("{}: {}[{}]", graph.output_name(output), graph.output_type(output).str(),
+                                  list(output.extents)));
   }
   std::string text =
       fmt::format("{}({}) -> {}\n", graph.name, fmt::join(arguments, ", "), fmt::join(outputs, ", "));
   for (const FuncDef& func : graph.funcs) {
-    text += fmt::format("{}: {}\n", func.name, func.type.str());
+    text += fmt::format("{}: {}\n", func.name, func.type_text());
     for (std::size_t s = 0; s < func.stages.size(); ++s) text += stage_text(func, static_cast<int>(s));
   }
   return text;

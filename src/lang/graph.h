@@ -45,16 +45,34 @@ struct StageDef {
   /// Graph is made; what rfactor, atomic and tensor_core look at.
   std::optional<ir::Op> reduce_op;
   Expr reduce_term;
+
+  /// One value for each component of the Func. A component that an update leaves as it is has as value its
+  /// own read at the coordinates written.
+  std::vector<Expr> values() const;
 };
 
 struct FuncDef {
   FuncId id;
   std::string name;
-  Type type;
+  std::vector<Type> types;          ///< of the components: one, or several for a Func whose values are Tuples
   std::vector<ir::SymbolPtr> args;  ///< SymbolKind::Var, dimension 0 first
   std::vector<StageDef> stages;
-  ir::CalleePtr callee;  ///< what Calls of this Func carry
+  std::vector<ir::CalleePtr> callees;  ///< by component: what Calls of this Func carry
   int rank() const { return static_cast<int>(args.size()); }
+  int components() const { return static_cast<int>(types.size()); }
+  bool is_tuple() const { return types.size() > 1; }
+  /// Of the first component.
+  Type type() const { return types.front(); }
+  const ir::CalleePtr& callee() const { return callees.front(); }
+  bool any_float() const;
+  /// "f32", or "(s64, f32)".
+  std::string type_text() const;
+  /// Whether an expression is a Call of this Func.
+  bool is_read(const Expr& e) const;
+  /// The Func's value at coordinates, as a definition: a Call, or a Tuple of Calls.
+  Expr read(const std::vector<Expr>& coordinates) const;
+  /// Makes the Callees, for the id that the Func has in its Graph.
+  void make_callees(FuncId own);
 };
 
 struct InputDef {
@@ -72,8 +90,11 @@ struct ParamDef {
   std::optional<double> initial;
 };
 
+/// An output buffer. A Func whose values are Tuples has one for each component, one after the other, all of
+/// the same coordinates.
 struct OutputDef {
   FuncId func;
+  int component = 0;
   bool sized = false;         ///< extents fixed by the algorithm, coordinates from 0
   std::vector<Expr> extents;  ///< if not sized: Dims of their own
   /// If not sized: SymbolKind::MinCoord symbols for the first coordinate of each dimension; sized: zeros.
@@ -101,6 +122,9 @@ struct Graph {
   const InputDef* find_input(const std::string& name) const;
   bool is_output(FuncId id) const;
   std::vector<std::string> func_names() const;
+  /// The Func's name; with ".0", ".1" and on for the components of a Tuple.
+  std::string output_name(const OutputDef& output) const;
+  Type output_type(const OutputDef& output) const { return func(output.func).types[output.component]; }
 };
 
 /// Every Func of the graph, those it reads before it.

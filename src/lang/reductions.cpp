@@ -51,24 +51,60 @@ std::shared_ptr<lang::RDomContents> domain_of_value(const Expr& value, const std
       name, value.str(), "a value over one RDom, which may have several dimensions");
 }
 
-Expr reduce(const Reduction& reduction, const Expr& value, const std::string& name, bool numbered) {
-  ir::require_defined(value, reduction.stem);
-  if (value.type().is_bool()) {
-    lang::refuse(fmt::format("'{}' reduces bools", name), name, value.str(), "numbers, as cast<int>(e)");
-  }
-  const auto domain = domain_of_value(value, name);
+/// The free Vars of the value and of its domain's condition, in order of first use.
+std::vector<Expr> free_vars(const Expr& value, const lang::RDomContents& domain) {
   std::vector<ir::SymbolPtr> vars = lang::vars_in(value);
-  for (const ir::SymbolPtr& var : lang::vars_in(domain->predicate())) {
+  for (const ir::SymbolPtr& var : lang::vars_in(domain.predicate())) {
     if (std::find(vars.begin(), vars.end(), var) == vars.end()) vars.push_back(var);
   }
   std::vector<Expr> args;
   for (const ir::SymbolPtr& var : vars) args.push_back(ir::make_var(var));
+  return args;
+}
 
+void require_numbers(const Expr& value, const char* what, const std::string& name) {
+  ir::require_defined(value, what);
+  if (value.type().is_bool())
+    lang::refuse(fmt::format("'{}' reduces bools", name), name, value.str(), "numbers, as cast<int>(e)");
+}
+
+Expr reduce(const Reduction& reduction, const Expr& value, const std::string& name, bool numbered) {
+  require_numbers(value, reduction.stem, name);
+  const std::vector<Expr> args = free_vars(value, *domain_of_value(value, name));
   const auto func = lang::make_func(name, numbered);
-  lang::commit(func, lang::define_pure(*func, func->state, args, reduction.initial(value.type())));
+  lang::commit(func, lang::define_pure(*func, func->state, args, {reduction.initial(value.type())}));
   FuncRef result(func, args);
   result = reduction.combine(result, value);
   return result;
+}
+
+/// Coordinates and value of the point that beats all others.
+Tuple reduce_arg(const char* stem, Expr (*initial)(Type), Expr (*beats)(Expr, Expr), const Expr& value,
+                 const std::string& name, bool numbered) {
+  require_numbers(value, stem, name);
+  const auto domain = domain_of_value(value, name);
+  const std::vector<Expr> args = free_vars(value, *domain);
+  std::vector<Expr> start, found;
+  for (std::size_t d = 0; d < domain->axes.size(); ++d) {
+    start.push_back(ir::index(0));
+    found.push_back(ir::make_var(domain->symbol(d)));
+  }
+  start.push_back(initial(value.type()));
+  found.push_back(value);
+  const auto func = lang::make_func(name, numbered);
+  lang::commit(func, lang::define_pure(*func, func->state, args, start));
+  FuncRef result(func, args);
+  const Tuple best = result;
+  result = select(beats(value, best[best.size() - 1]), Tuple(found), best);
+  return result;
+}
+
+Tuple arg_largest(const Expr& value, const std::string& name, bool numbered) {
+  return reduce_arg("argmax", lowest, [](Expr a, Expr b) { return a > b; }, value, name, numbered);
+}
+
+Tuple arg_smallest(const Expr& value, const std::string& name, bool numbered) {
+  return reduce_arg("argmin", highest, [](Expr a, Expr b) { return a < b; }, value, name, numbered);
 }
 
 }  // namespace
@@ -81,5 +117,10 @@ Expr sum(Expr value) { return reduce(kSum, value, kSum.stem, true); }
 Expr product(Expr value) { return reduce(kProduct, value, kProduct.stem, true); }
 Expr maximum(Expr value) { return reduce(kMaximum, value, kMaximum.stem, true); }
 Expr minimum(Expr value) { return reduce(kMinimum, value, kMinimum.stem, true); }
+
+Tuple argmax(Expr value, const std::string& name) { return arg_largest(value, name, false); }
+Tuple argmin(Expr value, const std::string& name) { return arg_smallest(value, name, false); }
+Tuple argmax(Expr value) { return arg_largest(value, "argmax", true); }
+Tuple argmin(Expr value) { return arg_smallest(value, "argmin", true); }
 
 }  // namespace calotype

@@ -22,7 +22,8 @@ class Runner {
         loops_(loops),
         code_(code),
         stores_(stores),
-        target_(stores.funcs[func.id.value]),
+        targets_(stores.funcs[func.id.value]),
+        with_error_(std::any_of(targets_.begin(), targets_.end(), [](const Storage& t) { return t.with_error; })),
         registers_(std::make_unique_for_overwrite<Lanes[]>(code.registers)),
         coordinates_(loops.pure.size() + loops.reduction.size()) {
     for (const auto& [slot, value] : code.constants) set_constant(registers_[slot], value);
@@ -110,7 +111,7 @@ class Runner {
     any_spoiled_ = false;
     for (std::size_t i = 0; i < code_.head; ++i) execute(i);
     // What is written outside the box is needed by no one.
-    target_.locate(left_side_, lanes_, target_offsets_, active_);
+    targets_[0].locate(left_side_, lanes_, target_offsets_, active_);
     if (code_.predicate >= 0) {
       const std::int64_t* holds = registers_[code_.predicate].i;
       for (int l = 0; l < lanes_; ++l) active_[l] &= holds[l] != 0 ? 1 : 0;
@@ -146,18 +147,18 @@ class Runner {
 
   void apply(const Instruction& in, Lanes& out) const {
     apply_lanes(in.op, in.type, in.operand, operand(in, 0), operand(in, 1), operand(in, 2), out, lanes_,
-                target_.with_error);
+                with_error_);
   }
 
   /// old + term, where any order of the terms is to be covered: rounding errors follow the sum of |terms|
   /// rather than the partial sums of one order.
   void accumulate(const Instruction& instruction, Lanes& out) {
     apply(instruction, out);
-    if (!target_.with_error) return;
+    if (!with_error_) return;
     const Lanes& old = *operand(instruction, 0);
     const Lanes& term = *operand(instruction, 1);
     for (int l = 0; l < lanes_; ++l)
-      magnitude_[l] = target_.magnitude[target_offsets_[l]] + std::fabs(term.f[l]);
+      magnitude_[l] = targets_[0].magnitude[target_offsets_[l]] + std::fabs(term.f[l]);
     sum_bounds(instruction.type, old, term, magnitude_, out, lanes_);
   }
 
@@ -170,7 +171,7 @@ class Runner {
                                   : source.locate(at, lanes_, offsets_, inside_);
     if (!all_inside) spoil_outside(source, at);
     if (!source.spoiled.empty()) spoil_dependent(source);
-    source.load(offsets_, all_inside ? nullptr : inside_, lanes_, target_.with_error, out);
+    source.load(offsets_, all_inside ? nullptr : inside_, lanes_, with_error_, out);
   }
 
   bool is_spoiled(int lane) const { return any_spoiled_ && spoiled_[lane] != 0; }
@@ -191,7 +192,8 @@ class Runner {
                      .value = point(at, l)});
       }
       spoil(l);
-      if (!target_.fault) target_.fault = outside(source, at, l);
+      for (Storage& target : targets_)
+        if (!target.fault) target.fault = outside(source, at, l);
     }
   }
 
@@ -199,7 +201,8 @@ class Runner {
     for (int l = 0; l < lanes_; ++l) {
       if (inside_[l] == 0 || active_[l] == 0 || source.spoiled[offsets_[l]] == 0) continue;
       spoil(l);
-      if (!target_.fault) target_.fault = source.fault;
+      for (Storage& target : targets_)
+        if (!target.fault) target.fault = source.fault;
     }
   }
 
@@ -223,24 +226,27 @@ class Runner {
   }
 
   void store() {
-    const Lanes& value = registers_[code_.value];
-    target_.store(target_offsets_, active_, lanes_, value);
-    if (!target_.magnitude.empty()) store_magnitude(value);
-    if (any_spoiled_ && target_.spoiled.empty()) {
-      target_.spoiled.resize(static_cast<std::size_t>(target_.values.elements()));
+    for (std::size_t c = 0; c < targets_.size(); ++c) store(registers_[code_.values[c]], targets_[c]);
+  }
+
+  void store(const Lanes& value, Storage& target) {
+    target.store(target_offsets_, active_, lanes_, value);
+    if (!target.magnitude.empty()) store_magnitude(value, target);
+    if (any_spoiled_ && target.spoiled.empty()) {
+      target.spoiled.resize(static_cast<std::size_t>(target.values.elements()));
     }
-    if (target_.spoiled.empty()) return;
+    if (target.spoiled.empty()) return;
     for (int l = 0; l < lanes_; ++l) {
-      if (active_[l] != 0) target_.spoiled[target_offsets_[l]] = is_spoiled(l) ? 1 : 0;
+      if (active_[l] != 0) target.spoiled[target_offsets_[l]] = is_spoiled(l) ? 1 : 0;
     }
   }
 
-  void store_magnitude(const Lanes& value) {
+  void store_magnitude(const Lanes& value, Storage& target) {
     const bool sums = std::any_of(code_.instructions.begin(), code_.instructions.end(),
                                   [](const Instruction& i) { return i.kind == Kind::Accumulate; });
     for (int l = 0; l < lanes_; ++l) {
       if (active_[l] != 0)
-        target_.magnitude[target_offsets_[l]] = sums ? magnitude_[l] : std::fabs(value.f[l]);
+        target.magnitude[target_offsets_[l]] = sums ? magnitude_[l] : std::fabs(value.f[l]);
     }
   }
 
@@ -249,7 +255,8 @@ class Runner {
   const StageLoops& loops_;
   const Bytecode& code_;
   Stores& stores_;
-  Storage& target_;
+  std::vector<Storage>& targets_;  ///< of the Func, by component: all over one box
+  const bool with_error_;
   std::unique_ptr<Lanes[]> registers_;
   std::vector<const Lanes*> left_side_, load_coordinates_;
   std::vector<std::int64_t> coordinates_;  ///< of the loops: Func args, then reduction dimensions

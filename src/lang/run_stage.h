@@ -6,11 +6,12 @@
 
 namespace calotype::lang {
 
-/// All values by the Callees' indices.
+/// All values by the Callees' indices; those of a Func by component.
 struct Stores {
-  std::vector<Storage> inputs, funcs;
+  std::vector<Storage> inputs;
+  std::vector<std::vector<Storage>> funcs;
   const Storage& of(const ir::Callee& callee) const {
-    return (callee.kind == ir::CalleeKind::Func ? funcs : inputs)[callee.index];
+    return callee.kind == ir::CalleeKind::Func ? funcs[callee.index][callee.component] : inputs[callee.index];
   }
 };
 

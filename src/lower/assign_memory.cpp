@@ -42,17 +42,26 @@ class MemoryPass {
 
   void realize(FuncId func, const Surroundings& around) {
     Storage& storage = tree_.storage.at(func);
-    ir::Buffer b{.name = tree_.func(func).name, .type = tree_.func(func).type};
-    b.space = choose_space(func, storage, around);
-    if (storage.layout) {
-      b.mins = {ir::index(0)};
-      b.extents = {ir::index(storage.layout->size(layout::Axis::Register))};
-      b.strides = {ir::index(1)};
-    } else {
-      dense(b, storage);
+    const lang::FuncDef& def = tree_.func(func);
+    const MemorySpace space = choose_space(func, storage, around);
+    for (int c = 0; c < def.components(); ++c) {
+      ir::Buffer b{.name = def.is_tuple() ? fmt::format("{}.{}", def.name, c) : def.name,
+                   .type = def.types[c],
+                   .space = space};
+      if (storage.layout) {
+        b.mins = {ir::index(0)};
+        b.extents = {ir::index(storage.layout->size(layout::Axis::Register))};
+        b.strides = {ir::index(1)};
+      } else if (c > 0) {
+        b.mins = storage.buffers[0]->mins;
+        b.extents = storage.buffers[0]->extents;
+        b.strides = storage.buffers[0]->strides;
+      } else {
+        dense(b, storage);
+      }
+      if (around.kernel && space == MemorySpace::Shared) b.offset = reserve_shared(func, b, *around.kernel);
+      storage.buffers.push_back(ir::make_buffer(std::move(b)));
     }
-    if (around.kernel && b.space == MemorySpace::Shared) b.offset = reserve_shared(func, b, *around.kernel);
-    storage.buffer = ir::make_buffer(std::move(b));
   }
 
   void dense(ir::Buffer& b, Storage& storage) {
@@ -91,10 +100,16 @@ class MemoryPass {
     return total;
   }
 
+  std::int64_t bytes_of_point(FuncId func) const {
+    std::int64_t bytes = 0;
+    for (const Type& type : tree_.func(func).types) bytes += type.bytes();
+    return bytes;
+  }
+
   MemorySpace choose_space(FuncId func, const Storage& storage, const Surroundings& around) {
     const Memory asked = tree_.scheduled.of(func).memory;
     const std::int64_t elements = constant_elements(storage);
-    const bool fits = elements >= 0 && elements * tree_.func(func).type.bytes() <= kStackBytes;
+    const bool fits = elements >= 0 && elements * bytes_of_point(func) <= kStackBytes;
     if (!gpu_) {
       if (asked == Memory::Stack || asked == Memory::Register || asked == Memory::Local)
         need_constant(func, storage);

@@ -55,16 +55,18 @@ void declare_arguments(LoopTree& tree) {
   }
   for (const lang::OutputDef& output : graph.outputs) {
     const lang::FuncDef& func = tree.func(output.func);
-    ir::Buffer b{
-        .name = func.name, .type = func.type, .space = ir::MemorySpace::Argument, .argument = position++};
+    ir::Buffer b{.name = graph.output_name(output),
+                 .type = graph.output_type(output),
+                 .space = ir::MemorySpace::Argument,
+                 .argument = position++};
     for (int d = 0; d < func.rank(); ++d) {
       b.mins.push_back(output.mins[d]);
       b.extents.push_back(output.extents[d]);
-      b.strides.push_back(stride_of(func.name, d));
+      b.strides.push_back(stride_of(b.name, d));
     }
     ++buffers;
     tree.outputs.push_back(ir::make_buffer(std::move(b)));
-    tree.output_of[output.func] = tree.outputs.back();
+    tree.output_of[output.func].push_back(tree.outputs.back());
   }
 }
 

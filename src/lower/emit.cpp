@@ -75,7 +75,9 @@ class Emitter {
 
   ir::Stmt emit_realize(const Node& node) {
     const Storage& storage = tree_.storage.at(node.func);
-    ir::Stmt s = ir::allocate(storage.buffer, children(node));
+    ir::Stmt s = children(node);
+    for (auto buffer = storage.buffers.rbegin(); buffer != storage.buffers.rend(); ++buffer)
+      s = ir::allocate(*buffer, s);
     for (auto let = storage.lets.rbegin(); let != storage.lets.rend(); ++let)
       s = ir::let_stmt(let->symbol, let->value, s);
     return s;
@@ -135,13 +137,52 @@ class Emitter {
 
     std::vector<Expr> coordinates;
     for (const Expr& e : def.lhs) coordinates.push_back(simple(place_in(e)));
-    const ir::BufferPtr& buffer = buffer_of(ref.func);
-    const Expr index = flat_index(ref.func, buffer, coordinates, ref);
+    const std::vector<ir::BufferPtr>& buffers = buffers_of(ref.func);
+    std::vector<Expr> indices;
+    for (const ir::BufferPtr& buffer : buffers)
+      indices.push_back(flat_index(ref.func, buffer, coordinates, ref));
     ir::Stmt s = nullptr;
-    if (!tree_.is_copy(ref)) s = ir::store(buffer, simple(place_in(def.value)), {index});
+    if (!tree_.is_copy(ref)) {
+      std::vector<Expr> values;
+      for (const Expr& value : def.values()) values.push_back(simple(place_in(value)));
+      s = store_all(buffers, values, indices);
+    }
     if (def.predicate.defined()) s = ir::if_then(simple(place_in(def.predicate)), s);
-    if (is_final(ref)) s = ir::block({s, copy_out(ref, buffer, index, coordinates)});
-    return one_thread(ref, buffer, guarded(ref, s, nullptr));
+    if (is_final(ref))
+      for (std::size_t c = 0; c < buffers.size(); ++c)
+        s = ir::block({s, copy_out(ref, static_cast<int>(c), buffers[c], indices[c], coordinates)});
+    return one_thread(ref, buffers.front(), guarded(ref, s, nullptr));
+  }
+
+  /// Every component gets its value as computed from what was there before. A component that keeps its value
+  /// is not stored; values that read what an earlier store overwrites are named before it.
+  ir::Stmt store_all(const std::vector<ir::BufferPtr>& buffers, const std::vector<Expr>& values,
+                     const std::vector<Expr>& indices) {
+    std::vector<ir::Stmt> stores;
+    std::vector<std::pair<ir::SymbolPtr, Expr>> named;
+    std::vector<ir::BufferPtr> written;
+    for (std::size_t c = 0; c < buffers.size(); ++c) {
+      const bool kept = buffers.size() > 1 && ir::is(values[c], ir::Op::Load) &&
+                        ir::buffer_of(values[c]) == buffers[c] && ir::equal(values[c]->args[0], indices[c]);
+      if (kept) continue;
+      Expr value = values[c];
+      if (reads_any(value, written)) {
+        named.emplace_back(ir::make_symbol(ir::SymbolKind::Let, buffers[c]->name + ".next", value.type()), value);
+        value = ir::make_var(named.back().first);
+      }
+      stores.push_back(ir::store(buffers[c], value, {indices[c]}));
+      written.push_back(buffers[c]);
+    }
+    ir::Stmt s = stores.size() == 1 ? stores.front() : ir::block(std::move(stores));
+    for (auto let = named.rbegin(); let != named.rend(); ++let) s = ir::let_stmt(let->first, let->second, s);
+    return s;
+  }
+
+  static bool reads_any(const Expr& e, const std::vector<ir::BufferPtr>& buffers) {
+    return ir::any_of(e, [&](const Expr& n) {
+      return ir::is(n, ir::Op::Load) &&
+             std::find(buffers.begin(), buffers.end(), ir::buffer_of(n)) != buffers.end();
+    });
   }
 
   /// Whether what the stage writes are the values that are stored for the caller.
@@ -150,10 +191,10 @@ class Emitter {
            ref.stage + 1 == static_cast<int>(tree_.func(ref.func).stages.size());
   }
 
-  /// The element just stored, to the caller's buffer if it lies in that one's box.
-  ir::Stmt copy_out(StageRef ref, const ir::BufferPtr& from, const Expr& index,
+  /// A component just stored, to the caller's buffer if it lies in that one's box.
+  ir::Stmt copy_out(StageRef ref, int component, const ir::BufferPtr& from, const Expr& index,
                     const std::vector<Expr>& coordinates) {
-    const ir::BufferPtr& to = tree_.stored_of.at(ref.func);
+    const ir::BufferPtr& to = tree_.stored_of.at(ref.func)[component];
     Expr inside = ir::make_one(Bool());
     for (std::size_t d = 0; d < coordinates.size(); ++d)
       inside = inside && coordinates[d] >= to->mins[d] && coordinates[d] < to->mins[d] + to->extents[d];
@@ -200,14 +241,14 @@ class Emitter {
         return ir::make(ir::Op::Load, b->type, {strided_index(b, n->args, {})}, b);
       }
       const FuncId func{callee.index};
-      const ir::BufferPtr& b = buffer_of(func);
+      const ir::BufferPtr& b = buffers_of(func)[callee.component];
       return ir::make(ir::Op::Load, b->type, {flat_index(func, b, n->args, reader)}, b);
     });
   }
 
-  const ir::BufferPtr& buffer_of(FuncId func) const {
+  const std::vector<ir::BufferPtr>& buffers_of(FuncId func) const {
     auto output = tree_.output_of.find(func);
-    return output != tree_.output_of.end() ? output->second : tree_.storage.at(func).buffer;
+    return output != tree_.output_of.end() ? output->second : tree_.storage.at(func).buffers;
   }
 
   Expr flat_index(FuncId func, const ir::BufferPtr& b, const std::vector<Expr>& coordinates, StageRef user) {

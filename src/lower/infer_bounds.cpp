@@ -55,7 +55,7 @@ class Inference {
   void infer(FuncId id) {
     const lang::FuncDef& func = tree_.func(id);
     const schedule::FuncSchedule& sched = tree_.scheduled.of(id);
-    Box box = required(id, func.callee, sched.compute);
+    Box box = required(id, *func.callee(), sched.compute);
     if (const lang::OutputDef* output = output_def(id)) include_output(box, *output);
     std::vector<Box> needs = stage_needs(func, box);
     if (!graph().is_output(id)) keep_promises(tree_, id, needs);
@@ -119,16 +119,16 @@ class Inference {
     box = own;
   }
 
-  /// Union over every read of `callee`, at the site.
-  Box required(FuncId self, const ir::CalleePtr& callee, const Place& site) {
-    Box box(callee->rank);
+  /// Union over every read of a Func or input, at the site.
+  Box required(FuncId self, const ir::Callee& source, const Place& site) {
+    Box box(source.rank);
     for (FuncId consumer : tree_.scheduled.order) {
       if (consumer == self || tree_.inlined(consumer)) continue;
       const lang::FuncDef& func = tree_.func(consumer);
       for (std::size_t s = 0; s < func.stages.size(); ++s) {
         Reads reads{.reader = {consumer, static_cast<int>(s)}, .site = site};
         for (const Expr& call : calls_in(func.stages[s]))
-          if (ir::callee_of(call) == callee) include_read(box, call, reads);
+          if (ir::same_source(*ir::callee_of(call), source)) include_read(box, call, reads);
       }
     }
     return box;
@@ -298,13 +298,13 @@ class Inference {
         clip(promised, coordinates[d], def.predicate, scope);
         intersect(i, promised);
         if (!i.bounded())
-          refuse_unbounded(ir::make(ir::Op::Call, func.type, coordinates, func.callee), d, {func.id, s});
+          refuse_unbounded(ir::make(ir::Op::Call, func.type(), coordinates, func.callee()), d, {func.id, s});
         need[d] = algebra_.interval_union(need[d], i);
       }
     };
     include(def.lhs);
     for (const Expr& call : calls_in(def))
-      if (ir::callee_of(call) == func.callee) include(call->args);
+      if (func.is_read(call)) include(call->args);
   }
 
   static void add_range(StageInfo& ranges, const ir::SymbolPtr& dim, const Interval& range) {
@@ -368,7 +368,7 @@ class Inference {
   // ---- Inputs
 
   void check_input(const lang::InputDef& input) {
-    Box box = required(FuncId{}, input.callee, Place{.kind = Place::Kind::Root});
+    Box box = required(FuncId{}, *input.callee, Place{.kind = Place::Kind::Root});
     for (std::size_t d = 0; d < box.size(); ++d) {
       if (!box[d].bounded()) continue;
       require(box[d].min >= ir::index(0) && box[d].max < input.extents[d],

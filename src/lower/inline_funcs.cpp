@@ -50,7 +50,7 @@ class Inliner {
     const lang::FuncDef& func = scheduled_.graph.func(FuncId{ir::callee_of(call)->index});
     ir::Substitution map;
     for (int i = 0; i < func.rank(); ++i) map.emplace_back(func.args[i], call->args[i]);
-    Expr value = ir::substitute(func.stages[0].value, map);
+    Expr value = ir::substitute(func.stages[0].values()[ir::callee_of(call)->component], map);
     known.emplace_back(call, value);
     return value;
   }

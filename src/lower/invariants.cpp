@@ -127,11 +127,13 @@ void check_pipeline(const LoopTree& tree) {
 
 void check_memory(const LoopTree& tree) {
   for (const auto& [func, storage] : tree.storage) {
-    expect(storage.buffer != nullptr, "memory", tree.func(func).name, "a stored Func has no buffer");
-    const ir::MemorySpace space = storage.buffer->space;
-    if (space == ir::MemorySpace::Heap || space == ir::MemorySpace::Global) continue;
-    for (const Expr& e : storage.buffer->extents)
-      expect(ir::as_int(e).has_value(), "memory", tree.func(func).name, "its storage has no constant extent");
+    expect(storage.buffers.size() == tree.func(func).types.size(), "memory", tree.func(func).name,
+           "a stored Func has not a buffer for each component");
+    for (const ir::BufferPtr& buffer : storage.buffers) {
+      if (buffer->space == ir::MemorySpace::Heap || buffer->space == ir::MemorySpace::Global) continue;
+      for (const Expr& e : buffer->extents)
+        expect(ir::as_int(e).has_value(), "memory", tree.func(func).name, "its storage has no constant extent");
+    }
   }
 }
 

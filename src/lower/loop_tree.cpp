@@ -80,10 +80,10 @@ class Printer {
     if (it == tree_.storage.end()) return fmt::format("realize {}:", tree_.func(func).name);
     const Storage& storage = it->second;
     std::string text = fmt::format("realize {} {} over {}", tree_.func(func).name,
-                                   tree_.func(func).type.str(), box_text(storage.box));
+                                   tree_.func(func).type_text(), box_text(storage.box));
     for (std::size_t d = 0; d < storage.folds.size(); ++d)
       if (storage.folds[d]) text += fmt::format(", dimension {} a ring of {}", d, storage.folds[d]);
-    if (storage.buffer) text += fmt::format(" in {}", ir::to_string(storage.buffer->space));
+    if (!storage.buffers.empty()) text += fmt::format(" in {}", ir::to_string(storage.buffers.front()->space));
     if (storage.layout) {
       std::vector<std::string> names;
       for (const auto& arg : tree_.func(func).args) names.push_back(arg->name);

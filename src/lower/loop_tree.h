@@ -90,7 +90,7 @@ struct StageInfo {
 struct Storage {
   Box box;                          ///< coordinates that are stored
   std::vector<std::int64_t> folds;  ///< per dimension: ring depth, or 0 where not folded
-  ir::BufferPtr buffer;             ///< set by the memory pass
+  std::vector<ir::BufferPtr> buffers;  ///< by component, all in one space; set by the memory pass
   /// Extents that are not constant, named around the allocation: a Buffer's extents name nothing else.
   std::vector<Binding> lets;
   /// For Register storage of a whole block: who holds what.
@@ -114,9 +114,9 @@ struct LoopTree {
   std::map<StageRef, KernelInfo> kernels;  ///< set by the tiles pass; empty on the host
   std::vector<ir::BufferPtr> inputs;       ///< by InputId
   std::vector<ir::BufferPtr> outputs;      ///< by position
-  std::map<FuncId, ir::BufferPtr> output_of;
+  std::map<FuncId, std::vector<ir::BufferPtr>> output_of;  ///< by component
   std::vector<ir::BufferPtr> stored;  ///< of stored stages, by position after the outputs
-  std::map<FuncId, ir::BufferPtr> stored_of;
+  std::map<FuncId, std::vector<ir::BufferPtr>> stored_of;  ///< by component
   ir::Facts facts;  ///< ranges of loops and sizes, values of lets
   struct Check {
     Expr condition;

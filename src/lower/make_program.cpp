@@ -162,7 +162,7 @@ class ProgramMaker {
       if (known(p.symbol)) continue;
       const auto kind = p.is_min ? ScalarSource::Kind::Min : ScalarSource::Kind::Extent;
       program_.scalars.push_back(
-          {p.symbol, {.kind = kind, .argument = tree_.output_of.at(p.output)->argument, .dim = p.dim}});
+          {p.symbol, {.kind = kind, .argument = tree_.output_of.at(p.output).front()->argument, .dim = p.dim}});
     }
     for (const LoopTree::Check& c : tree_.promises)
       program_.checks.push_back({c.condition, c.message, c.subject, c.values, c.legal});
@@ -247,22 +247,25 @@ class ProgramMaker {
   }
 
   void declare_workspace() {
-    for (const auto& [func, storage] : tree_.storage) {
-      if (storage.buffer->space != ir::MemorySpace::Global) continue;
-      Expr bytes = ir::index(storage.buffer->type.bytes());
-      for (const Expr& e : storage.buffer->extents) bytes = bytes * e;
-      bytes = ir::simplify(bytes, tree_.facts);
-      program_.workspace.push_back({storage.buffer, bytes});
-      // The caller chose the width by the arguments; what lies between stages can be larger.
-      const Expr fits = ir::simplify(bytes <= ir::index(INT32_MAX), tree_.facts);
-      if (options_.index_bits == 32 && !ir::is_one(fits))
-        program_.checks.push_back(
-            {fits,
-             "its values between kernels take {} bytes where at most 2147483647 can be indexed",
-             storage.buffer->name,
-             {bytes},
-             "smaller images, or compute_at a loop inside a block"});
-    }
+    for (const auto& [func, storage] : tree_.storage)
+      for (const ir::BufferPtr& buffer : storage.buffers)
+        if (buffer->space == ir::MemorySpace::Global) add_workspace(buffer);
+  }
+
+  void add_workspace(const ir::BufferPtr& buffer) {
+    Expr bytes = ir::index(buffer->type.bytes());
+    for (const Expr& e : buffer->extents) bytes = bytes * e;
+    bytes = ir::simplify(bytes, tree_.facts);
+    program_.workspace.push_back({buffer, bytes});
+    // The caller chose the width by the arguments; what lies between stages can be larger.
+    const Expr fits = ir::simplify(bytes <= ir::index(INT32_MAX), tree_.facts);
+    if (options_.index_bits == 32 && !ir::is_one(fits))
+      program_.checks.push_back(
+          {fits,
+           "its values between kernels take {} bytes where at most 2147483647 can be indexed",
+           buffer->name,
+           {bytes},
+           "smaller images, or compute_at a loop inside a block"});
   }
 
   void add_function(const Unit& unit) {

@@ -45,7 +45,7 @@ class Barriers {
 
   bool is_shared(FuncId func) const {
     auto it = tree_.storage.find(func);
-    return it != tree_.storage.end() && it->second.buffer->space == ir::MemorySpace::Shared;
+    return it != tree_.storage.end() && it->second.buffers.front()->space == ir::MemorySpace::Shared;
   }
 
   bool is_thread_loop(const Node& node) const {

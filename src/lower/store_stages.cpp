@@ -63,7 +63,7 @@ void add_copy(Scheduled& scheduled, FuncId id) {
   lang::FuncDef& func = scheduled.graph.funcs[id.value];
   lang::StageDef copy;
   for (const ir::SymbolPtr& arg : func.args) copy.lhs.push_back(ir::make_var(arg));
-  copy.value = ir::make(ir::Op::Call, func.type, copy.lhs, func.callee);
+  copy.value = func.read(copy.lhs);
   func.stages.push_back(std::move(copy));
   std::vector<schedule::StageSchedule>& stages = scheduled.funcs[id.value].stages;
   stages.push_back(LoopCopier(scheduled, stages.front()).run());
@@ -76,32 +76,45 @@ void add_copies(Scheduled& scheduled, const Options& options) {
     if (scheduled.graph.func(id).stages.size() > 1) add_copy(scheduled, id);
 }
 
+namespace {
+
+/// Over a box of the caller's, with the extents and first coordinates of `like` if there is one.
+ir::BufferPtr stored_buffer(LoopTree& tree, const lang::FuncDef& func, int component, int position,
+                            std::int64_t unit, const ir::BufferPtr& like) {
+  ir::Buffer b{.name = func.name + (func.is_tuple() ? fmt::format(".{}.stored", component) : ".stored"),
+               .type = func.types[component],
+               .space = ir::MemorySpace::Argument,
+               .argument = position,
+               .idempotent = true};
+  for (int d = 0; d < func.rank(); ++d) {
+    auto symbol = [&](ir::SymbolKind kind, const char* what) {
+      return ir::make_symbol(kind, fmt::format("{}.{}.{}", b.name, what, d));
+    };
+    const ir::SymbolPtr extent = symbol(ir::SymbolKind::Dim, "extent");
+    tree.facts.set_range(extent, ir::index(1), {});  // with an empty output a call does nothing
+    b.mins.push_back(like ? like->mins[d] : ir::make_var(symbol(ir::SymbolKind::MinCoord, "min")));
+    b.extents.push_back(like ? like->extents[d] : ir::make_var(extent));
+    b.strides.push_back(d == 0 && unit != 0 ? ir::index(unit)
+                                            : ir::make_var(symbol(ir::SymbolKind::Stride, "stride")));
+  }
+  return ir::make_buffer(std::move(b));
+}
+
+}  // namespace
+
 void declare_stored(LoopTree& tree, const Options& options) {
   const lang::Graph& graph = tree.scheduled.graph;
   std::size_t buffers = tree.inputs.size() + tree.outputs.size();
   int position = static_cast<int>(graph.arguments.size() + graph.outputs.size());
   for (FuncId id : options.stored_stages) {
     const lang::FuncDef& func = tree.func(id);
-    ir::Buffer b{.name = func.name + ".stored",
-                 .type = func.type,
-                 .space = ir::MemorySpace::Argument,
-                 .argument = position++,
-                 .idempotent = true};
-    const std::int64_t unit = options.unit_strides.empty() ? 1 : options.unit_strides[buffers];
-    ++buffers;
-    for (int d = 0; d < func.rank(); ++d) {
-      auto symbol = [&](ir::SymbolKind kind, const char* what) {
-        return ir::make_symbol(kind, fmt::format("{}.{}.{}", b.name, what, d));
-      };
-      const ir::SymbolPtr extent = symbol(ir::SymbolKind::Dim, "extent");
-      tree.facts.set_range(extent, ir::index(1), {});  // with an empty output a call does nothing
-      b.mins.push_back(ir::make_var(symbol(ir::SymbolKind::MinCoord, "min")));
-      b.extents.push_back(ir::make_var(extent));
-      b.strides.push_back(d == 0 && unit != 0 ? ir::index(unit)
-                                              : ir::make_var(symbol(ir::SymbolKind::Stride, "stride")));
+    std::vector<ir::BufferPtr>& components = tree.stored_of[id];
+    for (int c = 0; c < func.components(); ++c, ++buffers, ++position) {
+      const std::int64_t unit = options.unit_strides.empty() ? 1 : options.unit_strides[buffers];
+      components.push_back(
+          stored_buffer(tree, func, c, position, unit, c > 0 ? components[0] : ir::BufferPtr{}));
+      tree.stored.push_back(components.back());
     }
-    tree.stored.push_back(ir::make_buffer(std::move(b)));
-    tree.stored_of[id] = tree.stored.back();
   }
 }
 

@@ -126,7 +126,8 @@ namespace {
 
 /// Bytes of the widest type that the stage computes with; 64-bit coordinates do not count.
 int widest_bytes(const lang::FuncDef& f, const lang::StageDef& s) {
-  int bytes = f.type.bytes();
+  int bytes = 1;
+  for (const Type& type : f.types) bytes = std::max(bytes, type.bytes());
   std::function<void(const Expr&)> look = [&](const Expr& e) {
     if (e.type() != Int(64)) bytes = std::max(bytes, e.type().bytes());
     if (ir::is(e, ir::Op::Call)) return;

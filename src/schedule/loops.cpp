@@ -208,7 +208,7 @@ void require_constant_extent(const Application& a, const std::string& loop, std:
 
 void note_reassociation(State& state, FuncId func, int stage, LoopId loop) {
   const lang::FuncDef& f = state.def(func);
-  if (!f.type.is_float()) return;
+  if (!f.any_float()) return;
   std::vector<std::string>& listed = state.out.numerics.reassociates;
   for (int d : roots(state, func, stage, loop)) {
     if (d < f.rank()) continue;

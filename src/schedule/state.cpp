@@ -25,14 +25,7 @@ State::State(const lang::Graph& graph, const Schedule& schedule, const Target& t
 
 FuncId State::add_func(lang::FuncDef func) {
   const FuncId id{static_cast<int>(out.graph.funcs.size())};
-  func.id = id;
-  auto callee = std::make_shared<ir::Callee>();
-  callee->kind = ir::CalleeKind::Func;
-  callee->name = func.name;
-  callee->index = id.value;
-  callee->rank = func.rank();
-  callee->type = func.type;
-  func.callee = callee;
+  func.make_callees(id);
   const std::size_t stages = func.stages.size();
   out.graph.funcs.push_back(std::move(func));
   out.funcs.emplace_back().stages.resize(stages);

@@ -409,17 +409,17 @@ TEST(EvaluateFuncs, ValuesOverTheBoxThatOutputsNeed) {
   const lang::FuncId edged_id = p.graph().find_func("edged")->id, sum_id = p.graph().find_func("sum")->id;
   const auto found = lang::evaluate_funcs(p.graph(), {sum_id, edged_id}, {input}, {}, {});
   ASSERT_EQ(found.size(), 2u);
-  EXPECT_EQ(found[0].values.min(0), -1);
-  EXPECT_EQ(found[0].values.extent(0), 5);
-  EXPECT_EQ(found[1].values.extent(0), 7);
-  EXPECT_FALSE(found[0].spoiled.defined());
+  EXPECT_EQ(found[0][0].values.min(0), -1);
+  EXPECT_EQ(found[0][0].values.extent(0), 5);
+  EXPECT_EQ(found[1][0].values.extent(0), 7);
+  EXPECT_FALSE(found[0][0].spoiled.defined());
   for (std::int64_t i = -1; i < 4; ++i) {
     double exact = 0;
     for (std::int64_t j = 0; j < 3; ++j) exact += 2 * input.value({std::clamp<std::int64_t>(i + j, 0, 4)});
-    EXPECT_EQ(found[1].values.value({i}), input.value({std::max<std::int64_t>(i, 0)}));
+    EXPECT_EQ(found[1][0].values.value({i}), input.value({std::max<std::int64_t>(i, 0)}));
     // An output of integers does without float64 values; who asks for the stage gets them.
-    EXPECT_NEAR(found[0].exact.value({i}), exact, 1e-12);
-    EXPECT_NEAR(found[0].values.value({i}), exact, found[0].bound.value({i}));
+    EXPECT_NEAR(found[0][0].exact.value({i}), exact, 1e-12);
+    EXPECT_NEAR(found[0][0].values.value({i}), exact, found[0][0].bound.value({i}));
   }
 }
 
@@ -432,9 +432,9 @@ TEST(EvaluateFuncs, WhatDependsOnReadsOutsideAnInputIsMarked) {
   const Pipeline p("p", {in}, {{out, {N}}});
   const auto found = lang::evaluate_funcs(p.graph(), {p.graph().find_func("mid")->id},
                                           {random_buffer(Int(32), {4}, 4)}, {}, {});
-  ASSERT_TRUE(found[0].spoiled.defined());
-  EXPECT_EQ(found[0].spoiled.value({3}), 0);
-  EXPECT_NE(found[0].spoiled.value({4}), 0);
+  ASSERT_TRUE(found[0][0].spoiled.defined());
+  EXPECT_EQ(found[0][0].spoiled.value({3}), 0);
+  EXPECT_NE(found[0][0].spoiled.value({4}), 0);
 }
 
 TEST(EvaluateFuncs, OfAFuncThatNothingNeeds) {
@@ -447,7 +447,7 @@ TEST(EvaluateFuncs, OfAFuncThatNothingNeeds) {
   const Pipeline p("p", {in}, {{sum, {}}});
   const auto found =
       lang::evaluate_funcs(p.graph(), {p.graph().find_func("square")->id}, {Buffer(Float(32), {0})}, {}, {});
-  EXPECT_FALSE(found[0].values.defined());
+  EXPECT_FALSE(found[0][0].values.defined());
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ namespace {
 
 /// What is copied.
 struct Source {
-  ir::CalleePtr callee;
+  std::vector<ir::CalleePtr> callees;  ///< by component
   FuncId func;  ///< invalid: an input
   std::vector<std::string> coordinates;
 };
@@ -46,13 +46,13 @@ Source find_source(const Application& a, const std::string& name) {
   const lang::Graph& graph = a.state.out.graph;
   Source s;
   if (const lang::FuncDef* f = graph.find_func(name)) {
-    s.callee = f->callee;
+    s.callees = f->callees;
     s.func = f->id;
     for (const ir::SymbolPtr& arg : f->args) s.coordinates.push_back(arg->name);
     return s;
   }
   if (const lang::InputDef* input = graph.find_input(name)) {
-    s.callee = input->callee;
+    s.callees = {input->callee};
     for (std::size_t d = 0; d < input->extents.size(); d++) s.coordinates.push_back(fmt::format("d{}", d));
     return s;
   }
@@ -62,10 +62,10 @@ Source find_source(const Application& a, const std::string& name) {
            name_choices(name, names, "Funcs and inputs"));
 }
 
-bool calls(const lang::FuncDef& f, const ir::CalleePtr& callee) {
+bool calls(const lang::FuncDef& f, const ir::Callee& source) {
   for (const lang::StageDef& s : f.stages)
     for (const ir::CalleePtr& c : lang::callees(s))
-      if (c == callee) return true;
+      if (ir::same_source(*c, source)) return true;
   return false;
 }
 
@@ -75,7 +75,7 @@ std::vector<FuncId> find_consumers(const Application& a, const Source& source) {
   std::vector<FuncId> all, chosen;
   std::vector<std::string> names;
   for (const lang::FuncDef& f : graph.funcs)
-    if (f.id != source.func && calls(f, source.callee)) {
+    if (f.id != source.func && calls(f, *source.callees.front())) {
       all.push_back(f.id);
       names.push_back(f.name);
     }
@@ -94,12 +94,13 @@ std::vector<FuncId> find_consumers(const Application& a, const Source& source) {
   return chosen;
 }
 
-void redirect(lang::FuncDef& f, const ir::CalleePtr& from, const ir::CalleePtr& to) {
+/// Reads of one callee become reads of another, component by component.
+void redirect(lang::FuncDef& f, const ir::Callee& from, const std::vector<ir::CalleePtr>& to) {
   auto change = [&](Expr& e) {
     if (!e.defined()) return;
     e = ir::rewrite(e, [&](const Expr& n) {
-      return ir::is(n, ir::Op::Call) && ir::callee_of(n) == from
-                 ? ir::make(ir::Op::Call, n.type(), n->args, to)
+      return ir::is(n, ir::Op::Call) && ir::same_source(*ir::callee_of(n), from)
+                 ? ir::make(ir::Op::Call, n.type(), n->args, to[ir::callee_of(n)->component])
                  : n;
     });
   };
@@ -125,18 +126,19 @@ void apply(Application& a) {
 
   lang::FuncDef copy;
   copy.name = as;
-  copy.type = source.callee->type;
-  std::vector<Expr> coordinates;
+  for (const ir::CalleePtr& c : source.callees) copy.types.push_back(c->type);
+  std::vector<Expr> coordinates, values;
   for (const std::string& name : source.coordinates) {
     copy.args.push_back(ir::make_symbol(ir::SymbolKind::Var, name));
     coordinates.push_back(ir::make_var(copy.args.back()));
   }
-  copy.stages.push_back(
-      {.lhs = coordinates, .value = ir::make(ir::Op::Call, copy.type, coordinates, source.callee)});
+  for (const ir::CalleePtr& c : source.callees) values.push_back(ir::make(ir::Op::Call, c->type, coordinates, c));
+  copy.stages.push_back({.lhs = coordinates, .value = ir::joined(values)});
   const FuncId id = state.add_func(std::move(copy));
   state.funcs[id.value].copies_input = !source.func.valid();
-  const ir::CalleePtr to = state.def(id).callee;
-  for (FuncId consumer : consumers) redirect(state.out.graph.funcs[consumer.value], source.callee, to);
+  const std::vector<ir::CalleePtr> to = state.def(id).callees;
+  for (FuncId consumer : consumers)
+    redirect(state.out.graph.funcs[consumer.value], *source.callees.front(), to);
 }
 
 std::string in_cpp(const Directive& d) {

@@ -169,7 +169,7 @@ lang::FuncDef partial_func(Application& a, const std::vector<Preserved>& preserv
   ir::Substitution map;
   for (std::size_t i = 0; i < s.reduction.size(); i++)
     map.emplace_back(s.reduction[i].symbol, ir::simplify(values.value(a.loops().dims[f.rank() + i])));
-  lang::FuncDef partial{.name = a.name("as"), .type = f.type, .args = f.args};
+  lang::FuncDef partial{.name = a.name("as"), .types = f.types, .args = f.args};
   lang::StageDef init, update;
   for (const Expr& e : s.lhs) update.lhs.push_back(ir::substitute(e, map));
   for (const Preserved& p : preserved) {
@@ -177,7 +177,7 @@ lang::FuncDef partial_func(Application& a, const std::vector<Preserved>& preserv
     update.lhs.push_back(ir::make_var(p.coordinate));
   }
   for (const ir::SymbolPtr& arg : partial.args) init.lhs.push_back(ir::make_var(arg));
-  init.value = identity(*s.reduce_op, f.type);
+  init.value = identity(*s.reduce_op, f.type());
   update.reduce_op = s.reduce_op;
   update.reduce_term = ir::substitute(s.reduce_term, map);
   update.reduction = std::move(left);
@@ -195,8 +195,8 @@ void connect(Application& a, FuncId partial, const std::vector<Preserved>& prese
              const std::vector<LoopId>& order) {
   lang::FuncDef& p = a.state.out.graph.funcs[partial.value];
   lang::StageDef& update = p.stages[1];
-  const Expr self = ir::make(ir::Op::Call, p.type, update.lhs, p.callee);
-  update.value = combine(*update.reduce_op, p.type, self, update.reduce_term);
+  const Expr self = p.read(update.lhs);
+  update.value = combine(*update.reduce_op, p.type(), self, update.reduce_term);
 
   lang::FuncDef& f = a.state.out.graph.funcs[a.func.value];
   lang::StageDef merged;
@@ -209,8 +209,8 @@ void connect(Application& a, FuncId partial, const std::vector<Preserved>& prese
       merged.reduction.push_back({q->variable, q->variable->name, r->min, r->extent});
     }
   merged.reduce_op = update.reduce_op;
-  merged.reduce_term = ir::make(ir::Op::Call, p.type, at, p.callee);
-  merged.value = combine(*merged.reduce_op, f.type, ir::make(ir::Op::Call, f.type, merged.lhs, f.callee),
+  merged.reduce_term = p.read(at);
+  merged.value = combine(*merged.reduce_op, f.type(), f.read(merged.lhs),
                          merged.reduce_term);
   f.stages[a.stage] = std::move(merged);
 }
