@@ -110,8 +110,8 @@ class RDom {
   std::shared_ptr<lang::RDomContents> contents_;
 };
 
-/// `f(x, y)[i]`: one value of a Func with several, as an Expr or as the left side of an update that leaves the
-/// other values at that point as they are.
+/// `f(x, y)[i]`: one value of a Func with several, as an Expr or as the left side of an update that leaves
+/// the other values at that point as they are.
 class FuncComponent {
  public:
   FuncComponent(std::shared_ptr<lang::FuncContents> func, std::vector<Expr> args, int component);

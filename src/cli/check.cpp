@@ -10,8 +10,8 @@ std::vector<Comparison> compare_outputs(const Pipeline& pipeline, const std::vec
   const lang::Graph& graph = pipeline.graph();
   std::vector<Comparison> results;
   for (std::size_t i = 0; i < outputs.size(); ++i)
-    results.push_back({lang::compare_with_reference(outputs[i], reference, i, false),
-                       graph.output_name(graph.outputs[i])});
+    results.push_back(
+        {lang::compare_with_reference(outputs[i], reference, i, false), graph.output_name(graph.outputs[i])});
   return results;
 }
 

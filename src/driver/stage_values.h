@@ -40,8 +40,8 @@ struct StageValues {
 std::vector<StageValues> run_stages(const lang::Graph& algorithm, const schedule::Scheduled& scheduled,
                                     const std::vector<lang::FuncId>& stages, const StageArguments& arguments);
 
-/// The reference's values of the stages, by component as run_stages has them: of the algorithm's own Funcs by its own definitions, of those that
-/// the schedule made by theirs.
+/// The reference's values of the stages, by component as run_stages has them: of the algorithm's own Funcs by
+/// its own definitions, of those that the schedule made by theirs.
 std::vector<lang::FuncValues> reference_stages(const lang::Graph& algorithm,
                                                const schedule::Scheduled& scheduled,
                                                const std::vector<lang::FuncId>& stages,

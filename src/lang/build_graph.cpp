@@ -274,9 +274,7 @@ class Builder {
 
 void recognise_reduction(const FuncDef& func, StageDef& stage) {
   const auto reads_self = [&](const Expr& e) {
-    return ir::any_of(e, [&](const Expr& node) {
-      return func.is_read(node);
-    });
+    return ir::any_of(e, [&](const Expr& node) { return func.is_read(node); });
   };
   const ir::Op op = stage.value->op;
   if (op != ir::Op::Add && op != ir::Op::Mul && op != ir::Op::Min && op != ir::Op::Max) return;
@@ -284,8 +282,7 @@ void recognise_reduction(const FuncDef& func, StageDef& stage) {
   for (int side = 0; side < 2; ++side) {
     const Expr& old = stage.value->args[side];
     const Expr& term = stage.value->args[1 - side];
-    const bool same_point =
-        func.is_read(old) && ir::equal(old->args, stage.lhs);
+    const bool same_point = func.is_read(old) && ir::equal(old->args, stage.lhs);
     if (!same_point || reads_self(term)) continue;
     stage.reduce_op = op;
     stage.reduce_term = term;

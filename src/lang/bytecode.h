@@ -32,8 +32,8 @@ struct Bytecode {
   std::vector<std::pair<int, ir::Value>> constants;  ///< registers that keep a value
   std::vector<ir::CalleePtr> sources;
   int registers = 0;
-  int predicate = -1;    ///< register, or -1: every lane is active
-  std::vector<int> lhs;  ///< registers of the coordinates that are written
+  int predicate = -1;       ///< register, or -1: every lane is active
+  std::vector<int> lhs;     ///< registers of the coordinates that are written
   std::vector<int> values;  ///< by component
 };
 

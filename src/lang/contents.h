@@ -36,7 +36,7 @@ struct FuncContents {
   bool numbered = false;     ///< an inline reduction without a name: each Pipeline numbers its own
   std::uint64_t serial = 0;  ///< order of creation
   FuncState state;
-  std::atomic<bool> frozen = false;  ///< a Pipeline was made from it
+  std::atomic<bool> frozen = false;                      ///< a Pipeline was made from it
   std::vector<std::weak_ptr<const ir::Callee>> callees;  ///< by component, of those made so far
 };
 

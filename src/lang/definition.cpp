@@ -171,14 +171,14 @@ StageDef make_stage(const FuncContents& func, FuncState& state, std::vector<Expr
     stage.predicate = domain->predicate();
   }
   for (int c = static_cast<int>(state.self.size()); c < static_cast<int>(state.types.size()); ++c)
-    state.self.push_back(
-        std::make_shared<const ir::Callee>(describe(func, state, c)));
+    state.self.push_back(std::make_shared<const ir::Callee>(describe(func, state, c)));
   for (Expr& e : lhs) e = detach_self(func, state, e);
   stage.lhs = std::move(lhs);
   std::vector<Expr> all_values;
   for (std::size_t c = 0; c < values.size(); ++c)
-    all_values.push_back(values[c].defined() ? detach_self(func, state, values[c])
-                                             : ir::make(ir::Op::Call, state.types[c], stage.lhs, state.self[c]));
+    all_values.push_back(values[c].defined()
+                             ? detach_self(func, state, values[c])
+                             : ir::make(ir::Op::Call, state.types[c], stage.lhs, state.self[c]));
   stage.value = ir::joined(all_values);
   if (stage.predicate.defined()) stage.predicate = detach_self(func, state, stage.predicate);
   return stage;
@@ -235,14 +235,16 @@ std::vector<Expr> as_elements(const FuncContents& func, FuncState& state, const 
     for (const Expr& value : values) {
       require_value(func, value);
       if (!value.type().is_scalar())
-        refuse(fmt::format("the value of '{}' is a vector", func.name), func.name, value.type().str(), "a scalar");
+        refuse(fmt::format("the value of '{}' is a vector", func.name), func.name, value.type().str(),
+               "a scalar");
       state.types.push_back(value.type());
     }
     return values;
   }
   require_components(func, state, values.size());
   std::vector<Expr> elements;
-  for (std::size_t c = 0; c < values.size(); ++c) elements.push_back(as_element(func, state.types[c], values[c]));
+  for (std::size_t c = 0; c < values.size(); ++c)
+    elements.push_back(as_element(func, state.types[c], values[c]));
   return elements;
 }
 

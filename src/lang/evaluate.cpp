@@ -193,8 +193,7 @@ std::vector<std::vector<FuncValues>> evaluate_funcs(const Graph& graph, const st
     const auto at = std::find(wanted.begin(), wanted.end(), id);
     if (at == wanted.end() || !region.needed) return;
     std::vector<FuncValues>& components = all[at - wanted.begin()];
-    for (std::size_t c = 0; c < components.size(); ++c)
-      components[c] = values_of(stores.funcs[id.value][c]);
+    for (std::size_t c = 0; c < components.size(); ++c) components[c] = values_of(stores.funcs[id.value][c]);
   });
   return all;
 }

@@ -16,8 +16,8 @@ Evaluation evaluate(const Graph& graph, const std::vector<Buffer>& inputs,
                     const std::map<std::string, double>& params,
                     const std::map<std::string, std::int64_t>& sizes);
 
-/// The values of a component of a Func on the box on which the outputs need it, with the Func's coordinates. All undefined where
-/// nothing needs it.
+/// The values of a component of a Func on the box on which the outputs need it, with the Func's coordinates.
+/// All undefined where nothing needs it.
 struct FuncValues {
   Buffer values;
   Buffer exact, bound;  ///< floats, as in an Evaluation

@@ -24,7 +24,8 @@ class StructureText {
   std::string operator()() {
     for (const OutputDef& output : graph_.outputs) {
       const int func = func_number(output.func.value);
-      text_ += fmt::format("output f{}{} {}", func, component(output.component), output.sized ? "sized" : "free");
+      text_ +=
+          fmt::format("output f{}{} {}", func, component(output.component), output.sized ? "sized" : "free");
       if (output.sized) text_ += numbers(output.extents);
       text_ += '\n';
     }
@@ -93,7 +94,8 @@ class StructureText {
     if (ir::is(node, ir::Op::Variable) || ir::is(node, ir::Op::Let)) return " " + symbol(ir::symbol_of(node));
     if (!ir::is(node, ir::Op::Call)) return "";
     const ir::CalleePtr& callee = ir::callee_of(node);
-    if (callee->kind == ir::CalleeKind::Func) return fmt::format(" f{}{}", func_number(callee->index), component(callee->component));
+    if (callee->kind == ir::CalleeKind::Func)
+      return fmt::format(" f{}{}", func_number(callee->index), component(callee->component));
     return fmt::format(" i{}", input_number(callee->index));
   }
 

@@ -61,7 +61,8 @@ FuncRef::operator Expr() const {
 
 FuncRef::operator Tuple() const {
   std::vector<Expr> values{call(func_, args_, 0)};
-  for (int c = 1; c < static_cast<int>(func_->state.types.size()); ++c) values.push_back(call(func_, args_, c));
+  for (int c = 1; c < static_cast<int>(func_->state.types.size()); ++c)
+    values.push_back(call(func_, args_, c));
   return Tuple(std::move(values));
 }
 
@@ -102,8 +103,7 @@ void accumulate(const std::shared_ptr<lang::FuncContents>& func, const std::vect
     lang::refuse(fmt::format("'{}' has {} values at each point, and one is accumulated", func->name,
                              state.types.size()),
                  func->name, value.str(), fmt::format("a component, as {}(...)[0] += ...", func->name));
-  const Expr old =
-      ir::make(ir::Op::Call, state.types[0], coordinates, lang::own_callee(func, state, 0));
+  const Expr old = ir::make(ir::Op::Call, state.types[0], coordinates, lang::own_callee(func, state, 0));
   lang::commit(func, lang::define_update(*func, state, coordinates, {op(old, value)}));
 }
 
@@ -132,7 +132,9 @@ FuncComponent& FuncComponent::operator=(Expr value) {
   return *this;
 }
 // NOLINTNEXTLINE(bugprone-unhandled-self-assignment): defines the Func as what `value` reads; copies nothing
-FuncComponent& FuncComponent::operator=(const FuncComponent& value) { return *this = static_cast<Expr>(value); }
+FuncComponent& FuncComponent::operator=(const FuncComponent& value) {
+  return *this = static_cast<Expr>(value);
+}
 FuncComponent& FuncComponent::operator+=(Expr value) {
   return *this = static_cast<Expr>(*this) + std::move(value);
 }

@@ -23,7 +23,8 @@ class Runner {
         code_(code),
         stores_(stores),
         targets_(stores.funcs[func.id.value]),
-        with_error_(std::any_of(targets_.begin(), targets_.end(), [](const Storage& t) { return t.with_error; })),
+        with_error_(
+            std::any_of(targets_.begin(), targets_.end(), [](const Storage& t) { return t.with_error; })),
         registers_(std::make_unique_for_overwrite<Lanes[]>(code.registers)),
         coordinates_(loops.pure.size() + loops.reduction.size()) {
     for (const auto& [slot, value] : code.constants) set_constant(registers_[slot], value);

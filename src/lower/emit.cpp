@@ -167,7 +167,8 @@ class Emitter {
       if (kept) continue;
       Expr value = values[c];
       if (reads_any(value, written)) {
-        named.emplace_back(ir::make_symbol(ir::SymbolKind::Let, buffers[c]->name + ".next", value.type()), value);
+        named.emplace_back(ir::make_symbol(ir::SymbolKind::Let, buffers[c]->name + ".next", value.type()),
+                           value);
         value = ir::make_var(named.back().first);
       }
       stores.push_back(ir::store(buffers[c], value, {indices[c]}));

@@ -132,7 +132,8 @@ void check_memory(const LoopTree& tree) {
     for (const ir::BufferPtr& buffer : storage.buffers) {
       if (buffer->space == ir::MemorySpace::Heap || buffer->space == ir::MemorySpace::Global) continue;
       for (const Expr& e : buffer->extents)
-        expect(ir::as_int(e).has_value(), "memory", tree.func(func).name, "its storage has no constant extent");
+        expect(ir::as_int(e).has_value(), "memory", tree.func(func).name,
+               "its storage has no constant extent");
     }
   }
 }

@@ -83,7 +83,8 @@ class Printer {
                                    tree_.func(func).type_text(), box_text(storage.box));
     for (std::size_t d = 0; d < storage.folds.size(); ++d)
       if (storage.folds[d]) text += fmt::format(", dimension {} a ring of {}", d, storage.folds[d]);
-    if (!storage.buffers.empty()) text += fmt::format(" in {}", ir::to_string(storage.buffers.front()->space));
+    if (!storage.buffers.empty())
+      text += fmt::format(" in {}", ir::to_string(storage.buffers.front()->space));
     if (storage.layout) {
       std::vector<std::string> names;
       for (const auto& arg : tree_.func(func).args) names.push_back(arg->name);

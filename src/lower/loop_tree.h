@@ -88,8 +88,8 @@ struct StageInfo {
 
 /// Storage of a Func.
 struct Storage {
-  Box box;                          ///< coordinates that are stored
-  std::vector<std::int64_t> folds;  ///< per dimension: ring depth, or 0 where not folded
+  Box box;                             ///< coordinates that are stored
+  std::vector<std::int64_t> folds;     ///< per dimension: ring depth, or 0 where not folded
   std::vector<ir::BufferPtr> buffers;  ///< by component, all in one space; set by the memory pass
   /// Extents that are not constant, named around the allocation: a Buffer's extents name nothing else.
   std::vector<Binding> lets;
@@ -110,14 +110,14 @@ struct LoopTree {
   std::vector<Binding> root_lets;
   std::vector<LoopInfo> loops;  ///< by LoopId
   std::map<StageRef, StageInfo> stages;
-  std::map<FuncId, Storage> storage;       ///< of realised Funcs that are not outputs
-  std::map<StageRef, KernelInfo> kernels;  ///< set by the tiles pass; empty on the host
-  std::vector<ir::BufferPtr> inputs;       ///< by InputId
-  std::vector<ir::BufferPtr> outputs;      ///< by position
+  std::map<FuncId, Storage> storage;                       ///< of realised Funcs that are not outputs
+  std::map<StageRef, KernelInfo> kernels;                  ///< set by the tiles pass; empty on the host
+  std::vector<ir::BufferPtr> inputs;                       ///< by InputId
+  std::vector<ir::BufferPtr> outputs;                      ///< by position
   std::map<FuncId, std::vector<ir::BufferPtr>> output_of;  ///< by component
   std::vector<ir::BufferPtr> stored;  ///< of stored stages, by position after the outputs
   std::map<FuncId, std::vector<ir::BufferPtr>> stored_of;  ///< by component
-  ir::Facts facts;  ///< ranges of loops and sizes, values of lets
+  ir::Facts facts;                                         ///< ranges of loops and sizes, values of lets
   struct Check {
     Expr condition;
     std::string message, subject;

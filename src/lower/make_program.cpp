@@ -162,7 +162,8 @@ class ProgramMaker {
       if (known(p.symbol)) continue;
       const auto kind = p.is_min ? ScalarSource::Kind::Min : ScalarSource::Kind::Extent;
       program_.scalars.push_back(
-          {p.symbol, {.kind = kind, .argument = tree_.output_of.at(p.output).front()->argument, .dim = p.dim}});
+          {p.symbol,
+           {.kind = kind, .argument = tree_.output_of.at(p.output).front()->argument, .dim = p.dim}});
     }
     for (const LoopTree::Check& c : tree_.promises)
       program_.checks.push_back({c.condition, c.message, c.subject, c.values, c.legal});

@@ -198,7 +198,8 @@ TEST(Structure, EqualityIsByStructureAndIdentity) {
   EXPECT_TRUE(equal(std::vector<Expr>{build(x)}, std::vector<Expr>{build(x)}));
   EXPECT_FALSE(equal(std::vector<Expr>{build(x)}, std::vector<Expr>{}));
   const auto callee = [](int i) {
-    return std::make_shared<const Callee>(Callee{CalleeKind::Func, "f", i, 1, Int(32)});
+    return std::make_shared<const Callee>(
+        Callee{.kind = CalleeKind::Func, .name = "f", .index = i, .rank = 1, .type = Int(32)});
   };
   const CalleePtr f = callee(0), g = callee(1);
   const auto call = [](const CalleePtr& c) { return make(Op::Call, Int(32), {index(1)}, c); };
@@ -322,7 +323,8 @@ TEST(Printing, MinimalParentheses) {
 
 TEST(Printing, CallsAndLoads) {
   const Expr x = variable("x"), p = variable("p", Bool());
-  const auto blur = std::make_shared<const Callee>(Callee{CalleeKind::Func, "blur", 0, 2, Float(32)});
+  const auto blur = std::make_shared<const Callee>(
+      Callee{.kind = CalleeKind::Func, .name = "blur", .index = 0, .rank = 2, .type = Float(32)});
   EXPECT_EQ(make(Op::Call, Float(32), {x + 1, index(0)}, blur).str(), "blur(x + 1, 0)");
   const BufferPtr in = make_buffer({.name = "in", .type = Float(32)});
   EXPECT_EQ(make(Op::Load, Float(32), {x * 3}, in).str(), "in[x*3]");

@@ -210,7 +210,7 @@ TEST(Definition, InlineReductions) {
   ASSERT_TRUE(ir::is(s, ir::Op::Call));
   const auto func = lang::func_of(ir::callee_of(s));
   EXPECT_EQ(func->name, "s");
-  EXPECT_EQ(*func->state.type, Float(32));
+  EXPECT_EQ(func->state.types, std::vector<Type>{Float(32)});
   ASSERT_EQ(func->state.args.size(), 2u);
   EXPECT_EQ(func->state.args[0]->name, "y");
   EXPECT_EQ(func->state.args[1]->name, "x");

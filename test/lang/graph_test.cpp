@@ -42,7 +42,7 @@ TEST(Graph, IsTypedAndOrdered) {
     for (const lang::StageDef& s : f.stages) {
       for (const ir::CalleePtr& callee : lang::callees(s)) {
         EXPECT_EQ(callee->definition, nullptr);
-        const ir::CalleePtr& mine = callee->kind == ir::CalleeKind::Func ? g.funcs[callee->index].callee
+        const ir::CalleePtr& mine = callee->kind == ir::CalleeKind::Func ? g.funcs[callee->index].callee()
                                                                          : g.inputs[callee->index].callee;
         EXPECT_EQ(callee, mine);
       }

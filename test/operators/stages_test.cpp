@@ -64,8 +64,9 @@ TEST(Dump, IsWhatTheEvaluatorComputes) {
   const std::string path =
       (std::filesystem::temp_directory_path() / ("calotype_dump_" + std::to_string(getpid()) + ".npy"))
           .string();
-  const lang::FuncValues expected = lang::evaluate_funcs(
-      pipeline.graph(), {pipeline.graph().find_func("blur_x")->id}, call.inputs, call.params, call.sizes)[0][0];
+  const lang::FuncValues expected =
+      lang::evaluate_funcs(pipeline.graph(), {pipeline.graph().find_func("blur_x")->id}, call.inputs,
+                           call.params, call.sizes)[0][0];
   for (const ScheduleCase& c : schedule_cases("blur3x3")) {
     if (c.types != "u8" || (c.schedule != "gpu" && c.schedule != "strips")) continue;
 #ifndef CALOTYPE_HAS_LLVM

@@ -18,8 +18,8 @@ TEST(In, CopiesAnInput) {
   const lang::FuncDef* copy = applied.graph.find_func("A.in(acc)");
   ASSERT_NE(copy, nullptr);
   EXPECT_EQ(copy->rank(), 2);
-  EXPECT_EQ(copy->type, Float(32));
-  EXPECT_EQ(copy->callee->index, copy->id.value);
+  EXPECT_EQ(copy->type(), Float(32));
+  EXPECT_EQ(copy->callee()->index, copy->id.value);
   EXPECT_TRUE(reads(*copy, "A"));
   EXPECT_FALSE(reads(*applied.graph.find_func("acc"), "A"));
   EXPECT_TRUE(reads(*applied.graph.find_func("acc"), "A.in(acc)"));

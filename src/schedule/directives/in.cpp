@@ -38,7 +38,7 @@ namespace {
 /// What is copied.
 struct Source {
   std::vector<ir::CalleePtr> callees;  ///< by component
-  FuncId func;  ///< invalid: an input
+  FuncId func;                         ///< invalid: an input
   std::vector<std::string> coordinates;
 };
 
@@ -132,7 +132,8 @@ void apply(Application& a) {
     copy.args.push_back(ir::make_symbol(ir::SymbolKind::Var, name));
     coordinates.push_back(ir::make_var(copy.args.back()));
   }
-  for (const ir::CalleePtr& c : source.callees) values.push_back(ir::make(ir::Op::Call, c->type, coordinates, c));
+  for (const ir::CalleePtr& c : source.callees)
+    values.push_back(ir::make(ir::Op::Call, c->type, coordinates, c));
   copy.stages.push_back({.lhs = coordinates, .value = ir::joined(values)});
   const FuncId id = state.add_func(std::move(copy));
   state.funcs[id.value].copies_input = !source.func.valid();

@@ -210,8 +210,7 @@ void connect(Application& a, FuncId partial, const std::vector<Preserved>& prese
     }
   merged.reduce_op = update.reduce_op;
   merged.reduce_term = p.read(at);
-  merged.value = combine(*merged.reduce_op, f.type(), f.read(merged.lhs),
-                         merged.reduce_term);
+  merged.value = combine(*merged.reduce_op, f.type(), f.read(merged.lhs), merged.reduce_term);
   f.stages[a.stage] = std::move(merged);
 }
 
