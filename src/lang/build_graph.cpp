@@ -277,7 +277,9 @@ void recognise_reduction(const FuncDef& func, StageDef& stage) {
     return ir::any_of(e, [&](const Expr& node) { return func.is_read(node); });
   };
   const ir::Op op = stage.value->op;
-  if (op != ir::Op::Add && op != ir::Op::Mul && op != ir::Op::Min && op != ir::Op::Max) return;
+  constexpr ir::Op ops[] = {ir::Op::Add,   ir::Op::Mul,    ir::Op::Min, ir::Op::Max, ir::Op::BitAnd,
+                            ir::Op::BitOr, ir::Op::BitXor, ir::Op::And, ir::Op::Or};
+  if (std::find(std::begin(ops), std::end(ops), op) == std::end(ops)) return;
   if (reads_self(stage.predicate) || std::any_of(stage.lhs.begin(), stage.lhs.end(), reads_self)) return;
   for (int side = 0; side < 2; ++side) {
     const Expr& old = stage.value->args[side];

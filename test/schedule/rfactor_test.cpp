@@ -148,7 +148,9 @@ TEST(Rfactor, MakesAParallelReductionLegal) {
 TEST(Rfactor, IsRefused) {
   Schedule order, pure, name, coordinate, counts, moved;
   order["s"].update().rfactor({{"r.y", "u"}}, "part");
-  expect_refused(recurrence(), order, {"s.update(0) is no associative update", "#1 rfactor(r.y, u, part)"});
+  expect_refused(recurrence(), order,
+                 {"s.update(0) is not proved to be associative",
+                  "is no reduction of terms that do not depend on 's'", "#1 rfactor(r.y, u, part)"});
   pure["acc"].update().rfactor({{"n", "u"}}, "part");
   expect_refused(matmul(), pure, {"'n' is no reduction loop"});
   name["acc"].update().rfactor({{"k", "u"}}, "C");
@@ -161,6 +163,42 @@ TEST(Rfactor, IsRefused) {
   moved["acc"].update().split("k", "ko", "ki", 8).rfactor({{"ki", "u"}}, "part");
   moved["acc"].update().unroll("ko", 2);
   expect_refused(matmul(), moved, {"the loop 'ko' is gone: a loop of part"});
+}
+
+/// Where a row is largest; `first`: of equal values the first is chosen.
+Pipeline largest(bool first) {
+  Dim W("W"), H("H");
+  ImageParam in(Int(32), {W, H}, "in");
+  Var y("y");
+  RDom k(0, W, "k");
+  Func most("most"), out("out");
+  most(y) = Tuple(cast<std::int64_t>(-1), cast<std::int32_t>(-1000));
+  const Expr value = in(k, y), best = most(y)[1];
+  most(y) = select(first ? value > best : value >= best, Tuple(k, value), Tuple(most(y)[0], most(y)[1]));
+  out(y) = cast<std::int32_t>(most(y)[0]) + most(y)[1];
+  return Pipeline("largest", {in}, {{out, {H}}});
+}
+
+TEST(Rfactor, OfTuplesMakesOneFunc) {
+  Schedule s;
+  s["most"].update().split("k", "ko", "ki", 8).rfactor({{"ko", "u"}}, "part");
+  const auto applied = apply(largest(true), s);
+  const lang::FuncDef* part = applied.graph.find_func("part");
+  ASSERT_NE(part, nullptr);
+  EXPECT_EQ(part->types, (std::vector<Type>{Int(64), Int(32)}));
+  EXPECT_EQ(part->stages[0].values()[0].str(), "0");
+  EXPECT_EQ(part->stages[0].values()[1].str(), "-2147483648");
+  EXPECT_TRUE(applied.numerics.reassociates.empty());
+}
+
+TEST(Rfactor, KeepsTheOrderOfWhatIsChosenFirst) {
+  Schedule inner, last;
+  inner["most"].update().split("k", "ko", "ki", 8).rfactor({{"ki", "u"}}, "part");
+  expect_refused(largest(true), inner,
+                 {"of equal terms the first is chosen", "'ki' would be combined out of the order of 'ko'",
+                  "reduction loops outside 'ko'"});
+  last["most"].update().split("k", "ko", "ki", 8).rfactor({{"ko", "u"}}, "part");
+  expect_refused(largest(false), last, {"is not proved to be associative", "component 0"});
 }
 
 }  // namespace calotype::test

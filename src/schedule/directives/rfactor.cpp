@@ -10,6 +10,8 @@
 #include <algorithm>
 
 #include "ir/simplify.h"
+#include "lang/build_graph.h"
+#include "schedule/associative.h"
 #include "schedule/loops.h"
 #include "schedule/spelling.h"
 
@@ -112,32 +114,42 @@ struct Preserved {
   ir::SymbolPtr coordinate, variable;
 };
 
-Expr identity(ir::Op op, Type type) {
-  switch (op) {
-    case ir::Op::Mul:
-      return ir::make_one(type);
-    case ir::Op::Min:
-      return type.is_float() ? ir::make_float(type, std::numeric_limits<double>::infinity())
-                             : ir::make_int(type, type.is_uint() ? -1 : type.max_int());
-    case ir::Op::Max:
-      return type.is_float() ? ir::make_float(type, -std::numeric_limits<double>::infinity())
-                             : ir::make_int(type, type.min_int());
-    default:
-      return ir::make_zero(type);
-  }
+/// The update as a reduction; refused if it is not proved to be one.
+Associative reduction_of(Application& a) {
+  Associative found = prove_associative(a.func_def(), a.stage_def());
+  if (!found.unproved.empty())
+    a.refuse(
+        fmt::format("{} is not proved to be associative: {}", a.state.stage_name(a.func, a.stage),
+                    found.unproved),
+        a.state.stage_name(a.func, a.stage),
+        "f(...) = f(...) op term, with op one of +, *, min, max, &, |, ^, && and ||, in each component; or "
+        "components chosen by one strict comparison, as in argmax");
+  return found;
 }
 
-Expr combine(ir::Op op, Type type, const Expr& a, const Expr& b) { return ir::make(op, type, {a, b}); }
+/// Where earlier partial results must be combined before later ones, the loops that combine them stand
+/// outside those that make them.
+void require_order(Application& a, const std::vector<LoopId>& preserved) {
+  std::string inner;  // the innermost preserved loop so far
+  for (LoopId id : a.loops().loops) {
+    if (!a.state.loop(id).reduction) continue;
+    const std::string& name = a.state.loop(id).name;
+    if (std::find(preserved.begin(), preserved.end(), id) != preserved.end()) {
+      if (inner.empty()) inner = name;
+    } else if (!inner.empty()) {
+      a.refuse(fmt::format(
+                   "of equal terms the first is chosen, but partial results of '{}' would be combined out of "
+                   "the order of '{}'",
+                   inner, name),
+               inner, fmt::format("reduction loops outside '{}', as the outer one of a split", name));
+    }
+  }
+}
 
 std::vector<Preserved> find_preserved(Application& a) {
   const std::vector<LoopId> loops = a.loop_list("loops");
   const std::vector<std::string> into = a.names("into");
   const lang::FuncDef& f = a.func_def();
-  if (!a.stage_def().reduce_op)
-    a.refuse(fmt::format("{} is no associative update: its order cannot be changed",
-                         a.state.stage_name(f.id, a.stage)),
-             a.state.stage_name(f.id, a.stage),
-             "an update f(...) = f(...) op term, with op one of +, *, min, max");
   if (into.size() != loops.size())
     a.refuse(fmt::format("{} loops and {} coordinates", loops.size(), into.size()),
              std::to_string(into.size()), "one coordinate a loop");
@@ -161,8 +173,10 @@ const Preserved* find(const std::vector<Preserved>& preserved, LoopId loop) {
   return nullptr;
 }
 
-/// The new Func: identity, then the update over the loops that are left. `left` gets these, innermost first.
-lang::FuncDef partial_func(Application& a, const std::vector<Preserved>& preserved, const Unrolling& values,
+/// The new Func: identity, then an update over the loops that are left, `left`, innermost first. As long as
+/// the Func has no Callees, which its own reads carry, the update's values are just the terms.
+lang::FuncDef partial_func(Application& a, const Associative& reduction,
+                           const std::vector<Preserved>& preserved, const Unrolling& values,
                            std::vector<lang::ReductionDim> left) {
   const lang::FuncDef& f = a.func_def();
   const lang::StageDef& s = a.stage_def();
@@ -177,9 +191,8 @@ lang::FuncDef partial_func(Application& a, const std::vector<Preserved>& preserv
     update.lhs.push_back(ir::make_var(p.coordinate));
   }
   for (const ir::SymbolPtr& arg : partial.args) init.lhs.push_back(ir::make_var(arg));
-  init.value = identity(*s.reduce_op, f.type());
-  update.reduce_op = s.reduce_op;
-  update.reduce_term = ir::substitute(s.reduce_term, map);
+  init.value = ir::joined(reduction.identity);
+  update.value = ir::substitute(ir::joined(reduction.terms), map);
   update.reduction = std::move(left);
   update.predicate = values.condition();
   if (s.predicate.defined()) {
@@ -190,13 +203,19 @@ lang::FuncDef partial_func(Application& a, const std::vector<Preserved>& preserv
   return partial;
 }
 
-/// Now that the partial Func has a callee: its update reads itself, and the old update reads it.
-void connect(Application& a, FuncId partial, const std::vector<Preserved>& preserved, const Unrolling& values,
+/// The components of a read, or of terms, as a list.
+std::vector<Expr> components_of(const Expr& value) {
+  return lang::StageDef{.lhs = {}, .value = value}.values();
+}
+
+/// Now that the partial Func has Callees: its update reads itself, and the old update reads it.
+void connect(Application& a, const Associative& reduction, FuncId partial,
+             const std::vector<Preserved>& preserved, const Unrolling& values,
              const std::vector<LoopId>& order) {
   lang::FuncDef& p = a.state.out.graph.funcs[partial.value];
   lang::StageDef& update = p.stages[1];
-  const Expr self = p.read(update.lhs);
-  update.value = combine(*update.reduce_op, p.type(), self, update.reduce_term);
+  update.value = reduction.combine(components_of(p.read(update.lhs)), components_of(update.value));
+  lang::recognise_reduction(p, update);
 
   lang::FuncDef& f = a.state.out.graph.funcs[a.func.value];
   lang::StageDef merged;
@@ -208,9 +227,8 @@ void connect(Application& a, FuncId partial, const std::vector<Preserved>& prese
       const Range* r = values.find(loop);
       merged.reduction.push_back({q->variable, q->variable->name, r->min, r->extent});
     }
-  merged.reduce_op = update.reduce_op;
-  merged.reduce_term = p.read(at);
-  merged.value = combine(*merged.reduce_op, f.type(), f.read(merged.lhs), merged.reduce_term);
+  merged.value = reduction.combine(components_of(f.read(merged.lhs)), components_of(p.read(at)));
+  lang::recognise_reduction(f, merged);
   f.stages[a.stage] = std::move(merged);
 }
 
@@ -240,11 +258,14 @@ void keep_loops(Application& a, const std::vector<Preserved>& preserved) {
 }
 
 void apply(Application& a) {
+  const Associative reduction = reduction_of(a);
   const std::vector<Preserved> preserved = find_preserved(a);
+  if (!reduction.commutative) require_order(a, a.loop_list("loops"));
   const std::string as = a.name("as");
   if (a.state.out.graph.find_func(as) || a.state.out.graph.find_input(as))
     a.refuse(fmt::format("there is a Func or input '{}' already", as), as, "a new name");
-  for (const Preserved& p : preserved) note_reassociation(a.state, a.func, a.stage, p.loop);
+  if (reduction.regroups_floats)
+    for (const Preserved& p : preserved) note_reassociation(a.state, a.func, a.stage, p.loop);
 
   const std::vector<LoopId> order = a.loops().loops;
   const StageSchedule before = a.loops();
@@ -263,8 +284,8 @@ void apply(Application& a) {
         {ir::make_symbol(ir::SymbolKind::RVar, moved.back().name), moved.back().name, r->min, r->extent});
     values.set_variable(id, ir::make_var(left.back().symbol));
   }
-  const FuncId partial = a.state.add_func(partial_func(a, preserved, values, std::move(left)));
-  connect(a, partial, preserved, values, order);
+  const FuncId partial = a.state.add_func(partial_func(a, reduction, preserved, values, std::move(left)));
+  connect(a, reduction, partial, preserved, values, order);
   keep_loops(a, preserved);
   // What was bound stays bound, in the Func that has the loop now; its loops are then no matter of the
   // defaults.
@@ -290,30 +311,34 @@ std::string in_cpp(const Directive& d) {
 }  // namespace
 
 DirectiveSpec rfactor_spec() {
-  return {.name = "rfactor",
-          .addresses = Addresses::Stage,
-          .doc =
-              "Splits an associative update in two. A new Func has the reduction loops named as coordinates "
-              "after those "
-              "of this Func; its stage 0 is the identity of the operation, its update(0) reduces over the "
-              "loops that "
-              "are left. This update then reduces the new Func over the loops named, which keep their names. "
-              "Pure loops "
-              "of the update stay as they are.",
-          .args = {{.name = "loops",
-                    .kind = ArgKind::Loop,
-                    .doc = "reduction loops, or loops that split or fuse made of them",
-                    .list = true},
-                   {.name = "into",
-                    .kind = ArgKind::NewDim,
-                    .doc = "the coordinates of the new Func, one a loop",
-                    .list = true},
-                   {.name = "as", .kind = ArgKind::NewFunc, .doc = "the new Func"}},
-          .reorders = "always: partial results are combined",
-          .refused = {"the update is not f(...) = f(...) op term with op one of +, *, min, max",
-                      "a loop is no reduction loop", "a new name is taken"},
-          .apply = apply,
-          .cpp = in_cpp};
+  return {
+      .name = "rfactor",
+      .addresses = Addresses::Stage,
+      .doc =
+          "Splits an associative update in two. A new Func has the reduction loops named as coordinates "
+          "after those "
+          "of this Func; its stage 0 is the identity of the operation, its update(0) reduces over the "
+          "loops that "
+          "are left. This update then reduces the new Func over the loops named, which keep their names. "
+          "Pure loops "
+          "of the update stay as they are.",
+      .args = {{.name = "loops",
+                .kind = ArgKind::Loop,
+                .doc = "reduction loops, or loops that split or fuse made of them",
+                .list = true},
+               {.name = "into",
+                .kind = ArgKind::NewDim,
+                .doc = "the coordinates of the new Func, one a loop",
+                .list = true},
+               {.name = "as", .kind = ArgKind::NewFunc, .doc = "the new Func"}},
+      .reorders = "if a component of floats is f(...) op term: partial results are combined",
+      .refused =
+          {"the update is not proved to be associative: each component f(...) op term with op one of +, *, "
+           "min, max, &, |, ^, && and ||, or all chosen by one strict comparison, as in argmax",
+           "of equal terms the first is chosen (argmax), and a loop named is inside one that is left",
+           "a loop is no reduction loop", "a new name is taken"},
+      .apply = apply,
+      .cpp = in_cpp};
 }
 
 }  // namespace schedule
