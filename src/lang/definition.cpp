@@ -9,6 +9,7 @@
 
 #include "ir/typing.h"
 #include "lang/errors.h"
+#include "lang/random.h"
 
 namespace calotype::lang {
 
@@ -138,15 +139,51 @@ void check_axis_names(const FuncContents& func, const FuncState& state, const St
   }
 }
 
+/// What a definition stores, and where.
+struct Stored {
+  Expr value;
+  Expr condition;  ///< undefined: everywhere
+};
+
+/// Arms of selects that are undefined become the condition under which the others are stored.
+Stored stored_part(const Expr& value) {
+  if (ir::is(value, ir::Op::Undef)) return {ir::make_typed(ir::make_zero(value->type)), ir::make_zero(Bool())};
+  if (!ir::is(value, ir::Op::Select)) return {value, {}};
+  const Expr& condition = value->args[0];
+  const Stored yes = stored_part(value->args[1]), no = stored_part(value->args[2]);
+  if (!yes.condition.defined() && !no.condition.defined()) return {value, {}};
+  const auto where = [](const Stored& s) {
+    return s.condition.defined() ? s.condition : ir::make_one(Bool());
+  };
+  const auto nowhere = [](const Stored& s) { return s.condition.defined() && ir::is_zero(s.condition); };
+  if (nowhere(yes)) return {no.value, !condition && where(no)};
+  if (nowhere(no)) return {yes.value, condition && where(yes)};
+  return {select(condition, yes.value, no.value), (condition && where(yes)) || (!condition && where(no))};
+}
+
+Stored checked_value(const FuncContents& func, const Expr& value) {
+  if (!value.defined())
+    refuse(fmt::format("the value of '{}' is undefined", func.name), func.name, "", "an expression");
+  Stored stored = stored_part(value);
+  require_defined_throughout("the value", func.name, stored.value);
+  if (stored.condition.defined())
+    require_determined("where the value is stored", func.name, stored.condition);
+  return stored;
+}
+
 /// Loops of reductions are made once, before the Func's own coordinates have values.
-StageDef make_stage(const FuncContents& func, FuncState& state, std::vector<Expr> lhs, const Expr& value) {
+StageDef make_stage(const FuncContents& func, FuncState& state, std::vector<Expr> lhs, const Expr& value,
+                    const Expr& condition) {
   StageDef stage;
   std::vector<Expr> all = lhs;
   all.push_back(value);
+  if (condition.defined()) all.push_back(condition);
   if (const auto domain = one_domain(func, all)) {
     stage.reduction = domain->dims();
     stage.predicate = domain->predicate();
   }
+  if (condition.defined())
+    stage.predicate = stage.predicate.defined() ? stage.predicate && condition : condition;
   if (!state.self) {
     state.self = std::make_shared<const ir::Callee>(ir::Callee{
         .kind = ir::CalleeKind::Func, .name = func.name, .rank = *state.rank, .type = *state.type});
@@ -210,8 +247,8 @@ FuncState define_pure(const FuncContents& func, const FuncState& before, const s
         "a pure definition on distinct Vars first, as f(x, y) = 0; then updates");
   }
   require_rank(func, before, args.size());
-  if (!value.defined())
-    refuse(fmt::format("the value of '{}' is undefined", func.name), func.name, "", "an expression");
+  const Stored stored = checked_value(func, value);
+  value = stored.value;
   FuncState after = before;
   after.rank = static_cast<int>(args.size());
   for (const Expr& arg : args) after.args.push_back(ir::symbol_of(arg));
@@ -220,6 +257,7 @@ FuncState define_pure(const FuncContents& func, const FuncState& before, const s
            func.name, value.str(), "an update, or an inline reduction as sum(e)");
   }
   check_vars(func, after.args, value, "the value");
+  check_vars(func, after.args, stored.condition, "the value");
   if (!before.type && !value.type().is_scalar()) {
     refuse(fmt::format("the value of '{}' is a vector", func.name), func.name, value.type().str(),
            "a scalar");
@@ -227,6 +265,7 @@ FuncState define_pure(const FuncContents& func, const FuncState& before, const s
   StageDef stage;
   stage.lhs = args;
   stage.value = before.type ? as_element(func, *before.type, value) : value;
+  stage.predicate = stored.condition;
   after.type = stage.value.type();
   add_producers(after, stage);
   after.stages.push_back(std::move(stage));
@@ -237,8 +276,10 @@ FuncState define_update(const FuncContents& func, const FuncState& before, std::
                         Expr value) {
   FuncState after = before;
   lhs = coordinates("Func", func.name, *before.rank, std::move(lhs));
-  value = as_element(func, *before.type, value);
-  StageDef stage = make_stage(func, after, std::move(lhs), value);
+  for (const Expr& e : lhs) require_determined("a coordinate of an update", func.name, e);
+  const Stored stored = checked_value(func, value);
+  value = as_element(func, *before.type, stored.value);
+  StageDef stage = make_stage(func, after, std::move(lhs), value, stored.condition);
 
   const std::vector<bool> pure = pure_dims(after, stage.lhs);
   std::vector<ir::SymbolPtr> allowed;
@@ -247,7 +288,7 @@ FuncState define_update(const FuncContents& func, const FuncState& before, std::
   }
   for (const Expr& e : stage.lhs) check_vars(func, allowed, e, "a coordinate of an update");
   check_vars(func, allowed, stage.value, "the value of an update");
-  check_vars(func, allowed, stage.predicate, "the condition of an update's RDom");
+  check_vars(func, allowed, stage.predicate, "the condition of an update");
   check_axis_names(func, after, stage);
   check_self_reads(func, after, stage, pure);
   add_producers(after, stage);
