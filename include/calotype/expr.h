@@ -122,31 +122,6 @@ Expr saturating_cast(Expr a) {
   return saturating_cast(type_of<T>(), std::move(a));
 }
 
-// Math on floats; integers convert to Float(32). Within 2 ulp on every target.
-Expr exp(Expr a);
-Expr log(Expr a);
-Expr sqrt(Expr a);
-Expr rsqrt(Expr a);
-Expr tanh(Expr a);
-Expr erf(Expr a);
-Expr sin(Expr a);
-Expr cos(Expr a);
-Expr pow(Expr a, Expr b);
-Expr floor(Expr a);
-Expr ceil(Expr a);
-Expr trunc(Expr a);
-Expr round(Expr a);  ///< to nearest, halves to even
-
-/// Less exact, and cheaper where the target has instructions for it. f32 results smaller than the smallest
-/// normal number may be 0; other types, and targets without such instructions, have the exact operations.
-namespace fast {
-/// Within a relative error of 2^-21 + |a| * 2^-23.
-Expr exp(Expr a);
-/// a / b for finite a and a divisor that is no subnormal number: within a relative error of 2^-21 plus |a| *
-/// 2^-126.
-Expr divide(Expr a, Expr b);
-}  // namespace fast
-
 /// Marks the condition or value that holds in the steady state, so that loops may be cut around it.
 Expr likely(Expr a);
 /// No contraction or reassociation inside `a`.

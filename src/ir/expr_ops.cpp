@@ -3,11 +3,8 @@
 // Each operator types its operands (typing.h), computes on constants and drops neutral elements where that is
 // exact for every value; further rewriting is the simplifier's.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "calotype/error.h"
 #include "ir/typing.h"
 
 namespace calotype {
@@ -37,26 +34,18 @@ std::string Expr::str() const { return ir::to_string(*this); }
 
 namespace {
 
-void require(bool holds, const char* what, const Expr& operand, const char* legal) {
-  if (holds) return;
-  throw Error({.kind = ErrorKind::Algorithm,
-               .message = fmt::format("'{}' is not defined for the type {} of '{}'", what,
-                                      operand->type.str(), operand.str()),
-               .value = operand->type.str(),
-               .legal = legal});
-}
-
 void require_number(const char* what, const Expr& e) {
-  require(!e->type.is_bool(), what, e, "numbers; a bool is converted by an explicit cast or select");
+  ir::require_operand(!e->type.is_bool(), what, e,
+                      "numbers; a bool is converted by an explicit cast or select");
 }
 
 void require_integer(const char* what, const Expr& e) {
-  require(e->type.is_integral(), what, e, "integers or bools");
+  ir::require_operand(e->type.is_integral(), what, e, "integers or bools");
 }
 
 Expr require_bool(const char* what, Expr e) {
   ir::require_defined(e, what);
-  require(e->type.is_bool(), what, e, "a bool, as a comparison gives");
+  ir::require_operand(e->type.is_bool(), what, e, "a bool, as a comparison gives");
   return e;
 }
 

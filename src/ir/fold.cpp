@@ -3,6 +3,7 @@
 // A double has at least 2p + 2 bits of precision for every narrower format of p bits, so rounding the double
 // result of + - * / and sqrt gives the correctly rounded result of the narrow operation.
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -59,8 +60,19 @@ i64 shift(Type type, i64 a, const Value& amount, bool left) {
   return type.is_uint() ? static_cast<i64>(static_cast<u64>(a) >> distance) : a >> distance;
 }
 
+/// The bits of a value of at most 64, with zeros above the width of its type.
+u64 bits_within(Type type, i64 a) {
+  return type.bits == 64 ? static_cast<u64>(a) : static_cast<u64>(a) & ((u64{1} << type.bits) - 1);
+}
+
 std::optional<i64> int_unary(Op op, Type operand, i64 a) {
   switch (op) {
+    case Op::Popcount:
+      return std::popcount(bits_within(operand, a));
+    case Op::CountLeadingZeros:
+      return std::countl_zero(bits_within(operand, a)) - (64 - operand.bits);
+    case Op::CountTrailingZeros:
+      return std::min<int>(std::countr_zero(bits_within(operand, a)), operand.bits);
     case Op::Neg:
       return static_cast<i64>(0 - static_cast<u64>(a));
     case Op::Abs:
@@ -158,6 +170,44 @@ std::optional<double> float_binary(Op op, Type t, double a, double b) {
       return float_extreme(a, b, false);
     case Op::Pow:
       return std::pow(a, b);
+    case Op::Atan2:
+      return std::atan2(a, b);
+    case Op::Hypot:
+      return std::hypot(a, b);
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Functions that are seldom used, by the names of the library.
+std::optional<double> less_common(Op op, double a) {
+  switch (op) {
+    case Op::Tan:
+      return std::tan(a);
+    case Op::Asin:
+      return std::asin(a);
+    case Op::Acos:
+      return std::acos(a);
+    case Op::Atan:
+      return std::atan(a);
+    case Op::Sinh:
+      return std::sinh(a);
+    case Op::Cosh:
+      return std::cosh(a);
+    case Op::Asinh:
+      return std::asinh(a);
+    case Op::Acosh:
+      return std::acosh(a);
+    case Op::Atanh:
+      return std::atanh(a);
+    case Op::Exp2:
+      return std::exp2(a);
+    case Op::Expm1:
+      return std::expm1(a);
+    case Op::Log2:
+      return std::log2(a);
+    case Op::Log1p:
+      return std::log1p(a);
     default:
       return std::nullopt;
   }
@@ -173,6 +223,7 @@ std::optional<double> float_unary(Op op, double a) {
     case Op::FastExp:
       return std::exp(a);
     case Op::Log:
+    case Op::FastLog:
       return std::log(a);
     case Op::Sqrt:
       return std::sqrt(a);
@@ -195,7 +246,7 @@ std::optional<double> float_unary(Op op, double a) {
     case Op::Round:
       return std::nearbyint(a);
     default:
-      return std::nullopt;
+      return less_common(op, a);
   }
 }
 
@@ -268,7 +319,10 @@ std::optional<Value> apply(Op op, Type type, std::span<const Value> operands) {
       return std::nullopt;
     case Op::Likely:
     case Op::Strict:
+    case Op::PromiseClamped:
       return operands[0];
+    case Op::Random:
+      return std::nullopt;
     case Op::Select:
       return operands[0].i != 0 ? operands[1] : operands[2];
     case Op::Cast:

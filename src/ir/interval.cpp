@@ -124,6 +124,12 @@ Interval Bounds::compute(const Expr& e) {
       if (!by || *by < 0) return of_type(e->type);
       return {ends(Op::Shr, p.min, e->args[1]), ends(Op::Shr, p.max, e->args[1])};
     }
+    case Op::Popcount:
+    case Op::CountLeadingZeros:
+    case Op::CountTrailingZeros:
+      return {make_zero(e->type), make_int(e->type, e->type.bits)};
+    case Op::PromiseClamped:
+      return {of(e->args[1]).min, of(e->args[2]).max};
     case Op::BitAnd: {
       for (const Expr& a : e->args)
         if (auto c = as_int(a); c && *c >= 0) return {make_zero(e->type), a};
@@ -463,6 +469,16 @@ Interval interval_union(const Interval& a, const Interval& b, Simplifier& s) {
 
 }  // namespace algebra
 
+namespace {
+
+/// An end that names no symbol of the scope is the expression itself; promises have had their use.
+Expr without_promises(const Expr& e) {
+  if (!e.defined() || !any_of(e, [](const Expr& n) { return is(n, Op::PromiseClamped); })) return e;
+  return rewrite(e, [](const Expr& n) { return is(n, Op::PromiseClamped) ? n->args[0] : n; });
+}
+
+}  // namespace
+
 Scope make_scope() {
   return Scope([](const SymbolPtr& a, const SymbolPtr& b) { return a->unique < b->unique; });
 }
@@ -473,7 +489,8 @@ Interval bounds_of(const Expr& e, const Scope& scope, const Facts& facts) {
 
 Interval bounds_of(const Interval& interval, const Scope& scope, const Facts& facts) {
   Simplifier simplifier(facts);
-  return bounds_in_order(interval, scope, simplifier);
+  const Interval r = bounds_in_order(interval, scope, simplifier);
+  return {without_promises(r.min), without_promises(r.max)};
 }
 
 Interval interval_union(const Interval& a, const Interval& b, const Facts& facts) {

@@ -59,6 +59,12 @@ Range Analysis::compute_range(const Expr& e) {
     case Op::Shr:
       if (arg(1).lo >= 0 && arg(0).lo >= 0) return {0, arg(0).hi};
       return {};
+    case Op::Popcount:
+    case Op::CountLeadingZeros:
+    case Op::CountTrailingZeros:
+      return {0, e->type.bits};
+    case Op::PromiseClamped:
+      return min(max(arg(0), Range{arg(1).lo, Range::kHighest}), Range{Range::kLowest, arg(2).hi});
     case Op::Select:
       return unite(arg(1), arg(2));
     case Op::Cast:

@@ -44,6 +44,15 @@ void require_defined(const Expr& e, const char* what) {
        .legal = "an Expr that has a value: a constant, a Var, or a use of a defined Func or an input"});
 }
 
+void require_operand(bool holds, const char* what, const Expr& operand, const char* legal) {
+  if (holds) return;
+  throw Error({.kind = ErrorKind::Algorithm,
+               .message = fmt::format("'{}' is not defined for the type {} of '{}'", what,
+                                      operand->type.str(), operand.str()),
+               .value = operand->type.str(),
+               .legal = legal});
+}
+
 Type common_type(Type a, Type b) {
   a = a.element();
   b = b.element();

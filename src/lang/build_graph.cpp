@@ -10,6 +10,7 @@
 
 #include "lang/contents.h"
 #include "lang/errors.h"
+#include "lang/random.h"
 
 namespace calotype::lang {
 
@@ -117,7 +118,7 @@ class Builder {
     for (const StageDef& stage : state.stages) {
       StageDef mapped = stage;
       for (Expr& e : mapped.lhs) e = remap(func, e);
-      mapped.value = remap(func, mapped.value);
+      mapped.value = with_random_bits(mapped, remap(func, mapped.value));
       mapped.predicate = remap(func, mapped.predicate);
       recognise_reduction(func, mapped);
       func.stages.push_back(std::move(mapped));
@@ -131,6 +132,21 @@ class Builder {
       if (ir::is(node, ir::Op::Variable)) note_symbol(func, ir::symbol_of(node));
       if (!ir::is(node, ir::Op::Call)) return node;
       return ir::make(ir::Op::Call, node->type, node->args, remapped_callee(func, ir::callee_of(node)));
+    });
+  }
+
+  /// Random numbers as arithmetic on the coordinates of the definition's point.
+  Expr with_random_bits(const StageDef& stage, const Expr& value) {
+    return ir::rewrite(value, [&](const Expr& node) {
+      if (!ir::is(node, ir::Op::Random)) return node;
+      const auto next = static_cast<int>(random_calls_.size());
+      const int call = random_calls_.emplace(std::get<std::int64_t>(node->attr), next).first->second;
+      std::vector<Expr> coordinates;
+      for (const Expr& e : stage.lhs) {
+        if (ir::is(e, ir::Op::Variable)) coordinates.push_back(e);
+      }
+      for (const ReductionDim& dim : stage.reduction) coordinates.push_back(ir::make_var(dim.symbol));
+      return random_bits(call, node->args[0], coordinates);
     });
   }
 
@@ -268,6 +284,7 @@ class Builder {
   std::map<const FuncContents*, FuncId> func_ids_;
   std::map<const ImageContents*, int> input_ids_;
   std::set<int> used_inputs_, used_params_;
+  std::map<std::int64_t, int> random_calls_;  ///< numbers in the order of first use
 };
 
 }  // namespace

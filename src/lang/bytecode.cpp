@@ -37,7 +37,8 @@ class Compiler {
   }
 
   int compile_node(const Expr& node) {
-    if (node->op == Op::Likely || node->op == Op::Strict) return register_of(node->args[0]);
+    if (node->op == Op::Likely || node->op == Op::Strict || node->op == Op::PromiseClamped)
+      return register_of(node->args[0]);
     if (ir::is_const(node)) return constant(ir::value_of(node));
     if (ir::is(node, Op::Variable)) return variable(ir::symbol_of(node));
     Instruction instruction{

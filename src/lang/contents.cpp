@@ -8,6 +8,7 @@
 
 #include "ir/typing.h"
 #include "lang/errors.h"
+#include "lang/random.h"
 
 namespace calotype::lang {
 
@@ -93,6 +94,7 @@ Expr size_expr(const std::string& what, const std::string& owner, const Expr& e,
     const ir::SymbolKind kind = ir::symbol_of(node)->kind;
     return kind != ir::SymbolKind::Dim && !(params_allowed && kind == ir::SymbolKind::Param);
   });
+  require_determined(what, owner, e);
   if (has_other) refuse(fmt::format("{} depends on more than sizes", what), owner, e.str(), legal);
   return ir::convert(Int(64), e);
 }

@@ -9,6 +9,7 @@
 
 #include "ir/typing.h"
 #include "lang/errors.h"
+#include "lang/random.h"
 
 namespace calotype::lang {
 
@@ -159,27 +160,82 @@ ir::Callee describe(const FuncContents& func, const FuncState& state, int compon
           .type = state.types[component]};
 }
 
+/// What a definition stores, and where.
+struct Stored {
+  Expr value;
+  Expr condition;  ///< undefined: everywhere
+};
+
+/// Arms of selects that are undefined become the condition under which the others are stored.
+Stored stored_part(const Expr& value) {
+  if (ir::is(value, ir::Op::Undef))
+    return {ir::make_typed(ir::make_zero(value->type)), ir::make_zero(Bool())};
+  if (!ir::is(value, ir::Op::Select)) return {value, {}};
+  const Expr& condition = value->args[0];
+  const Stored yes = stored_part(value->args[1]), no = stored_part(value->args[2]);
+  if (!yes.condition.defined() && !no.condition.defined()) return {value, {}};
+  const auto where = [](const Stored& s) {
+    return s.condition.defined() ? s.condition : ir::make_one(Bool());
+  };
+  const auto nowhere = [](const Stored& s) { return s.condition.defined() && ir::is_zero(s.condition); };
+  if (nowhere(yes)) return {no.value, !condition && where(no)};
+  if (nowhere(no)) return {yes.value, condition && where(yes)};
+  return {select(condition, yes.value, no.value), (condition && where(yes)) || (!condition && where(no))};
+}
+
+/// The components of a definition, with what each stores.
+struct Components {
+  std::vector<Stored> each;  ///< an undefined value: the component keeps its own
+  Expr condition;  ///< under which all are stored, if one condition holds for all; else each has its own
+};
+
+Components checked_values(const FuncContents& func, const std::vector<Expr>& values) {
+  Components found;
+  for (const Expr& value : values) {
+    Stored stored = value.defined() ? stored_part(value) : Stored{};
+    if (value.defined()) require_defined_throughout("the value", func.name, stored.value);
+    if (stored.condition.defined())
+      require_determined("where the value is stored", func.name, stored.condition);
+    found.each.push_back(std::move(stored));
+  }
+  const Expr common = found.each.front().condition;
+  for (const Stored& stored : found.each)
+    if (!common.defined() || !stored.value.defined() || !stored.condition.defined() ||
+        !ir::equal(common, stored.condition))
+      return found;
+  found.condition = common;
+  for (Stored& stored : found.each) stored.condition = {};
+  return found;
+}
+
 /// Loops of reductions are made once, before the Func's own coordinates have values.
 StageDef make_stage(const FuncContents& func, FuncState& state, std::vector<Expr> lhs,
-                    const std::vector<Expr>& values) {
+                    const Components& components) {
   StageDef stage;
   std::vector<Expr> all = lhs;
-  for (const Expr& value : values)
-    if (value.defined()) all.push_back(value);
+  if (components.condition.defined()) all.push_back(components.condition);
+  for (const Stored& stored : components.each)
+    for (const Expr& e : {stored.value, stored.condition})
+      if (e.defined()) all.push_back(e);
   if (const auto domain = one_domain(func, all)) {
     stage.reduction = domain->dims();
     stage.predicate = domain->predicate();
   }
+  if (components.condition.defined())
+    stage.predicate =
+        stage.predicate.defined() ? stage.predicate && components.condition : components.condition;
   for (int c = static_cast<int>(state.self.size()); c < static_cast<int>(state.types.size()); ++c)
     state.self.push_back(std::make_shared<const ir::Callee>(describe(func, state, c)));
   for (Expr& e : lhs) e = detach_self(func, state, e);
   stage.lhs = std::move(lhs);
-  std::vector<Expr> all_values;
-  for (std::size_t c = 0; c < values.size(); ++c)
-    all_values.push_back(values[c].defined()
-                             ? detach_self(func, state, values[c])
-                             : ir::make(ir::Op::Call, state.types[c], stage.lhs, state.self[c]));
-  stage.value = ir::joined(all_values);
+  std::vector<Expr> values;
+  for (std::size_t c = 0; c < components.each.size(); ++c) {
+    const auto& [value, condition] = components.each[c];
+    const Expr own = ir::make(ir::Op::Call, state.types[c], stage.lhs, state.self[c]);
+    const Expr next = value.defined() ? detach_self(func, state, value) : own;
+    values.push_back(condition.defined() ? select(detach_self(func, state, condition), next, own) : next);
+  }
+  stage.value = ir::joined(values);
   if (stage.predicate.defined()) stage.predicate = detach_self(func, state, stage.predicate);
   return stage;
 }
@@ -262,30 +318,43 @@ FuncState define_pure(const FuncContents& func, const FuncState& before, const s
   FuncState after = before;
   after.rank = static_cast<int>(args.size());
   for (const Expr& arg : args) after.args.push_back(ir::symbol_of(arg));
-  for (const Expr& value : values) {
-    require_value(func, value);
-    if (const auto domains = domains_in(value); !domains.empty()) {
+  for (const Expr& value : values) require_value(func, value);
+  const Components components = checked_values(func, values);
+  std::vector<Expr> stored;
+  for (const Stored& component : components.each) {
+    if (component.condition.defined())
+      refuse(fmt::format("a component of the pure definition of '{}' is undefined where another has a value",
+                         func.name),
+             func.name, component.condition.str(), "undef for all components alike, or values");
+    if (const auto domains = domains_in(component.value); !domains.empty()) {
       refuse(fmt::format("the pure definition of '{}' uses the RDom '{}'", func.name, domains[0]->name),
-             func.name, value.str(), "an update, or an inline reduction as sum(e)");
+             func.name, component.value.str(), "an update, or an inline reduction as sum(e)");
     }
-    check_vars(func, after.args, value, "the value");
+    check_vars(func, after.args, component.value, "the value");
+    stored.push_back(component.value);
   }
+  check_vars(func, after.args, components.condition, "the value");
   StageDef stage;
   stage.lhs = args;
-  stage.value = ir::joined(as_elements(func, after, values));
+  stage.value = ir::joined(as_elements(func, after, stored));
+  stage.predicate = components.condition;
   add_producers(after, stage);
   after.stages.push_back(std::move(stage));
   return after;
 }
 
 FuncState define_update(const FuncContents& func, const FuncState& before, std::vector<Expr> lhs,
-                        std::vector<Expr> values) {
+                        const std::vector<Expr>& values) {
   FuncState after = before;
   lhs = coordinates("Func", func.name, *before.rank, std::move(lhs));
+  for (const Expr& e : lhs) require_determined("a coordinate of an update", func.name, e);
   require_components(func, before, values.size());
+  if (values.size() == 1) require_value(func, values.front());
+  Components components = checked_values(func, values);
   for (std::size_t c = 0; c < values.size(); ++c)
-    if (values[c].defined() || values.size() == 1) values[c] = as_element(func, before.types[c], values[c]);
-  StageDef stage = make_stage(func, after, std::move(lhs), values);
+    if (Expr& value = components.each[c].value; value.defined())
+      value = as_element(func, before.types[c], value);
+  StageDef stage = make_stage(func, after, std::move(lhs), components);
 
   const std::vector<bool> pure = pure_dims(after, stage.lhs);
   std::vector<ir::SymbolPtr> allowed;
@@ -294,7 +363,7 @@ FuncState define_update(const FuncContents& func, const FuncState& before, std::
   }
   for (const Expr& e : stage.lhs) check_vars(func, allowed, e, "a coordinate of an update");
   check_vars(func, allowed, stage.value, "the value of an update");
-  check_vars(func, allowed, stage.predicate, "the condition of an update's RDom");
+  check_vars(func, allowed, stage.predicate, "the condition of an update");
   check_axis_names(func, after, stage);
   check_self_reads(func, after, stage, pure);
   add_producers(after, stage);

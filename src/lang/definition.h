@@ -11,7 +11,7 @@ FuncState define_pure(const FuncContents& func, const FuncState& before, const s
 /// An update `func(lhs) = values` of a Func with a pure definition. Components whose value is undefined keep
 /// theirs.
 FuncState define_update(const FuncContents& func, const FuncState& before, std::vector<Expr> lhs,
-                        std::vector<Expr> values);
+                        const std::vector<Expr>& values);
 /// A Callee that stands for the Func itself in an update under construction; no definition keeps it.
 ir::CalleePtr own_callee(const std::shared_ptr<FuncContents>& func, const FuncState& state, int component);
 /// A pure definition as a constant, with an argument for each coordinate: the coordinate itself where it is a

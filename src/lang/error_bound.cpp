@@ -16,13 +16,13 @@ struct Format {
   double tiny;  ///< half the smallest number above 0 (for f64 that number itself)
 };
 
-constexpr Format kSingle{0x1p-24, 0x1p-150};
+constexpr Format kSingle{0x1p-24, 0x1p-150}, kDouble{0x1p-53, 0x1p-1074};
 
 Format format_of(Type type) {
   if (type.code == TypeCode::BFloat) return {0x1p-8, 0x1p-134};
   if (type.bits == 16) return {0x1p-11, 0x1p-25};
   if (type.bits == 32) return kSingle;
-  return {0x1p-53, 0x1p-1074};
+  return kDouble;
 }
 
 /// |x| * bound, where no bound means no error whatever x is.
@@ -38,6 +38,43 @@ double jump(F f, double a, double bound) {
   return bound == 0 || !std::isfinite(bound) ? bound : f(a + bound) - f(a - bound);
 }
 
+/// The bound of a function that is vertical where `rest` = 0, with slope 1 / sqrt(rest) elsewhere and what a
+/// square root does near there: within 1.2 * sqrt(2 * bound) on any step.
+double near_vertical(double rest, double bound) {
+  return std::min(bound / std::sqrt(rest), 1.7 * std::sqrt(bound));
+}
+
+/// `propagated` of the functions that are seldom used.
+double propagated_seldom(Op op, double a, double bound, double r) {
+  switch (op) {
+    case Op::Tan:
+      return scaled(1 + r * r, bound);
+    case Op::Asin:
+    case Op::Acos:
+      return near_vertical(1 - a * a, bound);
+    case Op::Atan:
+      return bound / (1 + a * a);
+    case Op::Sinh:
+      return scaled(std::cosh(a), bound);
+    case Op::Cosh:
+      return scaled(std::sinh(a), bound);
+    case Op::Asinh:
+      return bound / std::sqrt(1 + a * a);
+    case Op::Acosh:
+      return near_vertical(a * a - 1, bound);
+    case Op::Atanh:
+      return bound / std::fabs(1 - a * a);
+    case Op::Exp2:
+      return scaled(r * M_LN2, bound);
+    case Op::Expm1:
+      return scaled(r + 1, bound);
+    case Op::Log2:
+      return bound / std::fabs(a * M_LN2);
+    default:  // log1p
+      return bound / std::fabs(1 + a);
+  }
+}
+
 /// The operand's bound times the size of the derivative, for functions of the math library; r is the result.
 double propagated(Op op, double a, double bound, double r) {
   if (bound == 0) return 0;
@@ -46,6 +83,7 @@ double propagated(Op op, double a, double bound, double r) {
     case Op::FastExp:
       return scaled(r, bound);
     case Op::Log:
+    case Op::FastLog:
       return bound / std::fabs(a);
     case Op::Sqrt:
       return r > 0 ? bound / (2 * r) : std::sqrt(bound);
@@ -57,8 +95,10 @@ double propagated(Op op, double a, double bound, double r) {
       return bound * (2 / std::sqrt(M_PI)) * std::exp(-a * a);
     case Op::Sin:
       return bound * std::fabs(std::cos(a));
-    default:
+    case Op::Cos:
       return bound * std::fabs(std::sin(a));
+    default:
+      return propagated_seldom(op, a, bound, r);
   }
 }
 
@@ -77,13 +117,18 @@ double step_bound(Op op, double a, double bound) {
   }
 }
 
-/// What the fast operations of f32 may be off by, as calotype/expr.h says it; in other types they are exact
+/// What the fast operations of f32 may be off by, as calotype/math.h says it; in other types they are exact
 /// ones.
 constexpr double kFastUnits = 8, kFlushed = 0x1p-126;
 
 double fast_exp_error(const Format& format, double a, double r) {
   if (format.unit != kSingle.unit) return 4 * rounding(format, r);
   return (kFastUnits + 2 * std::fabs(a)) * rounding(format, r) + kFlushed;
+}
+
+double fast_log_error(const Format& format, double a, double r) {
+  if (format.unit != kSingle.unit) return 4 * rounding(format, r);
+  return std::fabs(a) < kFlushed ? INFINITY : kFastUnits * (rounding(format, r) + format.unit);
 }
 
 double fast_divide_error(const Format& format, double a, double b, double r) {
@@ -100,8 +145,12 @@ void unary_bounds(Op op, const Format& format, const Lanes& a, Lanes& out, int n
       out.bound[l] = step_bound(op, a.f[l], a.bound[l]);
     } else if (op == Op::FastExp) {
       out.bound[l] = propagated(op, a.f[l], a.bound[l], out.f[l]) + fast_exp_error(format, a.f[l], out.f[l]);
-    } else {  // two ulp, which are at most four units of roundoff
-      out.bound[l] = propagated(op, a.f[l], a.bound[l], out.f[l]) + 4 * rounding(format, out.f[l]);
+    } else if (op == Op::FastLog) {
+      out.bound[l] = propagated(op, a.f[l], a.bound[l], out.f[l]) + fast_log_error(format, a.f[l], out.f[l]);
+    } else {  // an ulp is at most two units of roundoff
+      const bool three = (op == Op::Asinh || op == Op::Acosh) && format.unit == kDouble.unit;
+      out.bound[l] =
+          propagated(op, a.f[l], a.bound[l], out.f[l]) + (three ? 6 : 4) * rounding(format, out.f[l]);
     }
   }
 }
@@ -121,6 +170,13 @@ double modulo_bound(const Format& format, double a, double ba, double b, double 
          rounding(format, product) + rounding(format, a);
 }
 
+/// Of atan2(y, x). The angle jumps by a turn where y changes its sign and x is negative.
+double angle_bound(double y, double by, double x, double bx) {
+  if (by == 0 && bx == 0) return 0;
+  if (std::fabs(y) <= by && x <= bx) return 2 * M_PI;
+  return (scaled(x, by) + scaled(y, bx)) / (x * x + y * y);
+}
+
 double binary_bound(Op op, const Format& format, double a, double ba, double b, double bb, double r) {
   switch (op) {
     case Op::Add:
@@ -137,6 +193,10 @@ double binary_bound(Op op, const Format& format, double a, double ba, double b, 
       return std::max(ba, bb);
     case Op::Mod:
       return modulo_bound(format, a, ba, b, bb);
+    case Op::Atan2:
+      return angle_bound(a, ba, b, bb) + 4 * rounding(format, r);
+    case Op::Hypot:
+      return std::min(ba + bb, (scaled(a, ba) + scaled(b, bb)) / r) + 4 * rounding(format, r);
     default:
       return power_bound(a, ba, b, bb, r) + 4 * rounding(format, r);
   }
@@ -157,6 +217,14 @@ bool rounds(Type to, Type from) {
 void sum_bounds(Type type, const Lanes& a, const Lanes& b, const double* magnitude, Lanes& out, int n) {
   const Format format = format_of(type);
   for (int l = 0; l < n; ++l) out.bound[l] = a.bound[l] + b.bound[l] + rounding(format, magnitude[l]);
+}
+
+void fma_bounds(Type type, const Lanes& a, const Lanes& b, const Lanes& c, Lanes& out, int n) {
+  const Format format = format_of(type);
+  for (int l = 0; l < n; ++l) {
+    out.bound[l] =
+        scaled(b.f[l], a.bound[l]) + scaled(a.f[l], b.bound[l]) + c.bound[l] + rounding(format, out.f[l]);
+  }
 }
 
 void bound_lanes(Op op, Type type, const Lanes& a, const Lanes* b, Lanes& out, int n) {

@@ -229,6 +229,7 @@ bool math_lanes(Op op, const double* a, double* out, int n) {
       map1(a, out, n, [](double x) { return std::exp(x); });
       return true;
     case Op::Log:
+    case Op::FastLog:
       map1(a, out, n, [](double x) { return std::log(x); });
       return true;
     case Op::Sqrt:
@@ -344,10 +345,32 @@ void float_lanes(Op op, Type type, const double* a, const double* b, double* out
   }
 }
 
+namespace {
+
+/// a * b + c of floats, rounded once.
+void fma_lanes(Type type, const Lanes& a, const Lanes& b, const Lanes& c, Lanes& out, int n,
+               bool with_error) {
+  for (int l = 0; l < n; ++l) {
+    const std::array operands{ir::Value::of_float(type, a.f[l]), ir::Value::of_float(type, b.f[l]),
+                              ir::Value::of_float(type, c.f[l])};
+    out.f[l] = ir::apply(Op::Fma, type, operands).value().f;
+  }
+  if (!with_error) return;
+  for (int l = 0; l < n; ++l) out.exact[l] = std::fma(a.exact[l], b.exact[l], c.exact[l]);
+  fma_bounds(type, a, b, c, out, n);
+}
+
+}  // namespace
+
 void apply_lanes(Op op, Type type, Type operand, const Lanes* a, const Lanes* b, const Lanes* c, Lanes& out,
                  int n, bool with_error) {
   if (op == Op::Select) return select_lanes(type, *a, *b, *c, out, n, with_error);
   if (op == Op::Cast) return cast_lanes(type, operand, *a, out, n, with_error);
+  if (op == Op::Fma && type.is_float()) return fma_lanes(type, *a, *b, *c, out, n, with_error);
+  if (op == Op::Fma) {
+    for (int l = 0; l < n; ++l) out.i[l] = wrap_add(wrap_mul(a->i[l], b->i[l]), c->i[l]);
+    return wrap_lanes(type, out.i, n);
+  }
   if (op == Op::Bitcast) {
     apply_each(op, type, operand, a, b, out, n);
     if (with_error && type.is_float()) adopt_values(out, n);

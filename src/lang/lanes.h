@@ -37,6 +37,8 @@ void float_lanes(ir::Op op, Type type, const double* a, const double* b, double*
 /// The bound of the operation's result, from those of its operands: each times the size of its derivative,
 /// plus what rounding to the type may add.
 void bound_lanes(ir::Op op, Type type, const Lanes& a, const Lanes* b, Lanes& out, int n);
+/// The same for a * b + c.
+void fma_bounds(Type type, const Lanes& a, const Lanes& b, const Lanes& c, Lanes& out, int n);
 /// The same for a sum a + b whose rounding error follows `magnitude` rather than the result.
 void sum_bounds(Type type, const Lanes& a, const Lanes& b, const double* magnitude, Lanes& out, int n);
 /// Largest error of rounding a result of this size to the type: half an ulp.

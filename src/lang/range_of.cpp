@@ -114,6 +114,12 @@ Range combine(const Expr& e, const std::vector<Range>& v) {
     case Op::Likely:
     case Op::Strict:
       return v[0];
+    case Op::Popcount:
+    case Op::CountLeadingZeros:
+    case Op::CountTrailingZeros:
+      return {0, operand.bits};
+    case Op::PromiseClamped:
+      return {std::max(v[0].min, v[1].min), std::max(v[0].min, std::min(v[0].max, v[2].max))};
     case Op::Select:
       if (v[0].min == v[0].max) return v[0].min != 0 ? v[1] : v[2];
       return {std::min(v[1].min, v[2].min), std::max(v[1].max, v[2].max)};

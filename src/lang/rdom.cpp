@@ -8,6 +8,7 @@
 #include "ir/typing.h"
 #include "lang/contents.h"
 #include "lang/errors.h"
+#include "lang/random.h"
 
 namespace calotype {
 
@@ -101,6 +102,7 @@ void RDom::where(Expr condition) {
     lang::refuse(fmt::format("the condition of RDom '{}' is no bool", contents_->name), "",
                  condition.defined() ? condition.str() : "", "a comparison, or several joined by && and ||");
   }
+  lang::require_determined(fmt::format("the condition of RDom '{}'", contents_->name), "", condition);
   for (const ir::SymbolPtr& symbol : ir::free_symbols(condition)) {
     if (symbol->kind == ir::SymbolKind::RVar && lang::domain_of(symbol) != contents_) {
       lang::refuse(

@@ -235,6 +235,7 @@ class Emitter {
   Expr with_loads(const Expr& e, StageRef reader) {
     return ir::rewrite(e, [&](const Expr& n) -> Expr {
       if (ir::is(n, ir::Op::Likely)) return n->args[0];  // partitioning finds the steady part by itself
+      if (ir::is(n, ir::Op::PromiseClamped)) return n->args[0];
       if (!ir::is(n, ir::Op::Call)) return n;
       const ir::Callee& callee = *ir::callee_of(n);
       if (callee.kind == ir::CalleeKind::Input) {

@@ -141,8 +141,12 @@ class ProgramMaker {
         buffers.push_back(tree_.inputs[a.index]);
       }
     }
-    for (const ir::BufferPtr& b : tree_.outputs) {
-      program_.arguments.push_back({b->name, false, true, b->type, static_cast<int>(b->extents.size())});
+    for (std::size_t i = 0; i < tree_.outputs.size(); ++i) {
+      const ir::BufferPtr& b = tree_.outputs[i];
+      // A first definition under a condition leaves elements undefined.
+      const bool keeps = graph().func(graph().outputs[i].func).stages[0].predicate.defined();
+      program_.arguments.push_back(
+          {b->name, false, true, b->type, static_cast<int>(b->extents.size()), keeps});
       buffers.push_back(b);
     }
     for (const ir::BufferPtr& b : tree_.stored) {

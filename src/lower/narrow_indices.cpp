@@ -5,17 +5,47 @@
 // values of the algorithm keep their types (a coordinate used as a value is widened again). Stands last,
 // since every pass before it reasons in the algorithm's 64 bits.
 
+#include <set>
+
 #include "lower/passes.h"
 
 namespace calotype::lower {
 namespace {
 
-bool is_index_symbol(const ir::Symbol& s) {
-  return s.kind != ir::SymbolKind::Param && s.type.element() == Int(64);
+bool reads_memory(const Expr& e) {
+  return ir::any_of(e, [](const Expr& n) { return ir::is(n, ir::Op::Load) || ir::is(n, ir::Op::LoadIf); });
 }
+
+/// The names of values: what reads memory, and what an element is computed of. They may need all 64 bits.
+class Data {
+ public:
+  explicit Data(const ir::Stmt& s) { statement(s); }
+  bool has(const ir::Symbol& s) const { return symbols_.contains(s.unique); }
+
+ private:
+  void statement(const ir::Stmt& s) {
+    for (const ir::Stmt& child : s->stmts) statement(child);  // uses before definitions
+    if (s->kind == ir::StmtKind::Store) value(s->exprs[0]);
+    if (s->kind != ir::StmtKind::Let) return;
+    if (reads_memory(s->exprs[0])) symbols_.insert(s->symbol()->unique);
+    if (has(*s->symbol())) value(s->exprs[0]);
+  }
+
+  /// Operands of loads are addresses.
+  void value(const Expr& e) {
+    if (ir::is(e, ir::Op::Variable) && ir::symbol_of(e)->kind == ir::SymbolKind::Let)
+      symbols_.insert(ir::symbol_of(e)->unique);
+    if (ir::is(e, ir::Op::Load) || ir::is(e, ir::Op::LoadIf)) return;
+    for (const Expr& a : e->args) value(a);
+  }
+
+  std::set<std::uint64_t> symbols_;
+};
 
 class Narrower {
  public:
+  explicit Narrower(const Function& f) : data_(f.body) {}
+
   void run(Function& f) {
     for (ir::SymbolPtr& s : f.block_vars) s = s ? narrow_symbol(s) : s;
     for (ir::SymbolPtr& s : f.thread_vars) s = s ? narrow_symbol(s) : s;
@@ -32,6 +62,10 @@ class Narrower {
     ir::SymbolPtr& twin = twins_[s->unique];
     if (!twin) twin = ir::make_symbol(s->kind, s->name, Int(32, s->type.lanes));
     return twin;
+  }
+
+  bool is_index_symbol(const ir::Symbol& s) const {
+    return s.kind != ir::SymbolKind::Param && s.type.element() == Int(64) && !data_.has(s);
   }
 
   static bool wide_index(Type t) { return t.element() == Int(64); }
@@ -71,7 +105,7 @@ class Narrower {
     if (ir::is(e, ir::Op::Load) || ir::is(e, ir::Op::LoadIf))
       return ir::map_args(e, [&](const Expr& a) { return narrow(a); });
     // Conditions on coordinates decide which accesses happen: they are address arithmetic.
-    if ((ir::is(e, ir::Op::Lt) || ir::is(e, ir::Op::Le)) && wide_index(e->args[0]->type) && !reads_memory(e))
+    if ((ir::is(e, ir::Op::Lt) || ir::is(e, ir::Op::Le)) && wide_index(e->args[0]->type) && !is_data(e))
       return narrow(e);
     if (ir::is(e, ir::Op::Cast) && wide_index(e->args[0]->type) && ir::is(e->args[0], ir::Op::Variable) &&
         is_index_symbol(*ir::symbol_of(e->args[0])))
@@ -79,8 +113,11 @@ class Narrower {
     return ir::map_args(e, [&](const Expr& a) { return value(a); });
   }
 
-  static bool reads_memory(const Expr& e) {
-    return ir::any_of(e, [](const Expr& n) { return ir::is(n, ir::Op::Load) || ir::is(n, ir::Op::LoadIf); });
+  bool is_data(const Expr& e) const {
+    return ir::any_of(e, [&](const Expr& n) {
+      return ir::is(n, ir::Op::Load) || ir::is(n, ir::Op::LoadIf) ||
+             (ir::is(n, ir::Op::Variable) && data_.has(*ir::symbol_of(n)));
+    });
   }
 
   ir::Stmt statement(const ir::Stmt& s) {
@@ -98,7 +135,7 @@ class Narrower {
       }
       case ir::StmtKind::If:
         return ir::map_children(
-            s, [&](const Expr& e) { return reads_memory(e) ? value(e) : narrow(e); }, children);
+            s, [&](const Expr& e) { return is_data(e) ? value(e) : narrow(e); }, children);
       case ir::StmtKind::Store: {
         std::vector<Expr> coordinates;
         for (std::size_t i = 2; i < s->exprs.size(); ++i) coordinates.push_back(narrow(s->exprs[i]));
@@ -110,13 +147,14 @@ class Narrower {
     }
   }
 
+  const Data data_;
   std::map<std::uint64_t, ir::SymbolPtr> twins_;
 };
 
 }  // namespace
 
 void narrow_indices(Function& kernel, int bits) {
-  if (bits == 32) Narrower().run(kernel);
+  if (bits == 32) Narrower(kernel).run(kernel);
 }
 
 }  // namespace calotype::lower

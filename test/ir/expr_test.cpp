@@ -6,6 +6,7 @@
 #include <random>
 
 #include "calotype/error.h"
+#include "calotype/math.h"
 #include "ir/expr_node.h"
 
 namespace calotype::ir {

@@ -117,6 +117,22 @@ TEST(Fold, IntegerUnary) {
     EXPECT_EQ(unary(Op::BitNot, Int(8), Int(8), a), -1 - a);
     EXPECT_EQ(unary(Op::BitNot, UInt(8), UInt(8), a & 255), 255 - (a & 255));
   }
+  for (const Type t : {Int(8), UInt(8), Int(16), UInt(16), Int(32), UInt(32), Int(64), UInt(64)}) {
+    std::mt19937_64 random(static_cast<unsigned>(t.bits));
+    for (int k = 0; k < 300; ++k) {
+      const i64 a = k == 0 ? 0 : wrapped(t, static_cast<i64>(random() >> (random() % 64)));
+      int ones = 0, leading = 0, trailing = 0;
+      for (int bit = 0; bit < t.bits; ++bit) {
+        const bool one = ((static_cast<std::uint64_t>(a) >> bit) & 1) != 0;
+        ones += one;
+        leading = one ? 0 : leading + 1;
+        trailing += !one && ones == 0;
+      }
+      EXPECT_EQ(unary(Op::Popcount, t, t, a), ones);
+      EXPECT_EQ(unary(Op::CountLeadingZeros, t, t, a), leading);
+      EXPECT_EQ(unary(Op::CountTrailingZeros, t, t, a), trailing);
+    }
+  }
   EXPECT_EQ(unary(Op::Abs, UInt(64), Int(64), INT64_MIN), INT64_MIN);  // the bits of 2^63
   EXPECT_EQ(unary(Op::Not, Bool(), Bool(), 1), 0);
   EXPECT_EQ(unary(Op::BitNot, Bool(), Bool(), 1), 0);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "calotype/math.h"
 #include "helpers.h"
 #include "lang/lanes.h"
 
@@ -27,6 +28,16 @@ const std::vector<Case> kCases = {
     {"tanh", [](Expr a, Expr b) { return tanh(a - b) * erf(a * b / 16); }},
     {"sin", [](Expr a, Expr b) { return sin(a * b) + cos(a - b); }},
     {"pow", [](Expr a, Expr b) { return pow(a * b, 1 / b); }},
+    {"exp2", [](Expr a, Expr b) { return exp2(a - b) + expm1(a / b); }},
+    {"log2", [](Expr a, Expr b) { return log2(a * b) * log1p(a * b); }},
+    {"tan", [](Expr a, Expr b) { return tan(a / b / 16); }},
+    {"asin", [](Expr a, Expr b) { return asin(a * b / 65) + acos(b * a / -65); }},
+    {"atan", [](Expr a, Expr b) { return atan(a * b) + atan2(a * b, b - a); }},
+    {"sinh", [](Expr a, Expr b) { return sinh(a / b / 3) + cosh(b / a / 3); }},
+    {"asinh", [](Expr a, Expr b) { return asinh(a * b) + acosh(a * b + 1); }},
+    {"atanh", [](Expr a, Expr b) { return atanh(a * b / 70); }},
+    {"hypot", [](Expr a, Expr b) { return hypot(a * b, a - b); }},
+    {"fma", [](Expr a, Expr b) { return fma(a * b, b, a); }},
     {"mod", [](Expr a, Expr b) { return (a * 7) % b; }},
     {"minmax", [](Expr a, Expr b) { return max(min(a * b, b * b), abs(a - b)); }},
     {"select", [](Expr a, Expr b) { return select(a < b, a * b, a / b) * a; }},

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "calotype/math.h"
 #include "helpers.h"
 
 namespace calotype {

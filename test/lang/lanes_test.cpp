@@ -94,7 +94,9 @@ TEST(Lanes, Integers) {
     for (const Op op : {Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Mod, Op::Min, Op::Max, Op::Shl, Op::Shr}) {
       expect_as_apply(op, t, {t, t});
     }
-    expect_as_apply(Op::Neg, t, {t});
+    for (const Op op : {Op::Neg, Op::Popcount, Op::CountLeadingZeros, Op::CountTrailingZeros})
+      expect_as_apply(op, t, {t});
+    expect_as_apply(Op::Fma, t, {t, t, t});
     if (t.is_int()) expect_as_apply(Op::Abs, UInt(t.bits), {t});
     // The amount of a shift may differ in sign.
     const Type other = t.is_int() ? UInt(t.bits) : Int(t.bits);
@@ -108,14 +110,18 @@ TEST(Lanes, Integers) {
 TEST(Lanes, Floats) {
   for (const Type t : kFloats) {
     for (const Op op : {Op::Eq, Op::Ne, Op::Lt, Op::Le}) expect_as_apply(op, Bool(), {t, t});
-    for (const Op op :
-         {Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Mod, Op::Min, Op::Max, Op::Pow, Op::FastDivide}) {
+    for (const Op op : {Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Mod, Op::Min, Op::Max, Op::Pow, Op::Atan2,
+                        Op::Hypot, Op::FastDivide}) {
       expect_as_apply(op, t, {t, t});
     }
-    for (const Op op : {Op::Neg, Op::Abs, Op::Exp, Op::Log, Op::Sqrt, Op::Rsqrt, Op::Tanh, Op::Erf, Op::Sin,
-                        Op::Cos, Op::Floor, Op::Ceil, Op::Trunc, Op::Round, Op::FastExp}) {
+    for (const Op op :
+         {Op::Neg,  Op::Abs,   Op::Exp,   Op::Log,   Op::Sqrt,   Op::Rsqrt, Op::Tanh,    Op::Erf,
+          Op::Sin,  Op::Cos,   Op::Floor, Op::Ceil,  Op::Trunc,  Op::Round, Op::FastExp, Op::Tan,
+          Op::Asin, Op::Acos,  Op::Atan,  Op::Sinh,  Op::Cosh,   Op::Asinh, Op::Acosh,   Op::Atanh,
+          Op::Exp2, Op::Expm1, Op::Log2,  Op::Log1p, Op::FastLog}) {
       expect_as_apply(op, t, {t});
     }
+    expect_as_apply(Op::Fma, t, {t, t, t});
     expect_as_apply(Op::Select, t, {Bool(), t, t});
   }
 }

@@ -80,6 +80,23 @@ TEST(Tuple, AnUpdateOfOneValueLeavesTheOthers) {
   }
 }
 
+TEST(Tuple, UndefinedComponentsOfUpdatesKeepTheirValues) {
+  Func f("f"), g("g");
+  f(x) = Tuple(x, x * 2);
+  f(x) = Tuple(undef(Int(64)), f(x)[1] + 1);
+  f(x) = Tuple(select(x % 2 == 0, f(x)[1], undef(Int(64))), f(x)[1] + 1);
+  f(x) = select(x == 3, Tuple(-x, -x), Tuple(undef(Int(64)), undef(Int(64))));
+  const Pipeline p("p", {}, {{f, {Dim("N")}}});
+  EXPECT_TRUE(p.graph().funcs[0].stages[3].predicate.defined());
+  const Evaluation e = p.evaluate({}, {}, {{"N", 6}});
+  for (std::int64_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(e.outputs[0].value({i}), i == 3 ? -3 : i % 2 == 0 ? 2.0 * double(i) + 1 : double(i));
+    EXPECT_EQ(e.outputs[1].value({i}), i == 3 ? -3 : 2.0 * double(i) + 2);
+  }
+  EXPECT_NE(refusal([&] { g(x) = Tuple(x, undef(Int(64))); }).find("undefined where another has a value"),
+            std::string::npos);
+}
+
 TEST(Tuple, CopiesOfWholeTuples) {
   Func f("f"), g("g"), h("h");
   f(x) = Tuple(x, -x);

@@ -132,7 +132,7 @@ TEST(Arithmetic, Binary) {
   }
   for (const Op op : {Op::TruncDiv, Op::TruncMod, Op::BitAnd, Op::BitOr, Op::BitXor, Op::Shl, Op::Shr})
     check_all(op, kInts, 2);
-  for (const Op op : {Op::Pow, Op::FastDivide}) check_all(op, kFloats, 2);
+  for (const Op op : {Op::Pow, Op::Atan2, Op::Hypot, Op::FastDivide}) check_all(op, kFloats, 2);
   for (const Op op : {Op::And, Op::Or, Op::BitAnd, Op::BitOr, Op::BitXor}) check_all(op, {Bool()}, 2);
 }
 
@@ -147,11 +147,15 @@ TEST(Arithmetic, Comparisons) {
 }
 
 TEST(Arithmetic, Unary) {
-  for (const Op op : {Op::Neg, Op::BitNot}) check_all(op, kInts, 1);
+  for (const Op op : {Op::Neg, Op::BitNot, Op::Popcount, Op::CountLeadingZeros, Op::CountTrailingZeros})
+    check_all(op, kInts, 1);
   check_all(Op::Not, {Bool()}, 1);
   check_all(Op::BitNot, {Bool()}, 1);
-  for (const Op op : {Op::Neg, Op::Abs, Op::Exp, Op::Log, Op::Sqrt, Op::Rsqrt, Op::Tanh, Op::Erf, Op::Sin,
-                      Op::Cos, Op::Floor, Op::Ceil, Op::Trunc, Op::Round, Op::FastExp})
+  for (const Op op :
+       {Op::Neg,  Op::Abs,   Op::Exp,   Op::Log,   Op::Sqrt,   Op::Rsqrt, Op::Tanh,    Op::Erf,
+        Op::Sin,  Op::Cos,   Op::Floor, Op::Ceil,  Op::Trunc,  Op::Round, Op::FastExp, Op::Tan,
+        Op::Asin, Op::Acos,  Op::Atan,  Op::Sinh,  Op::Cosh,   Op::Asinh, Op::Acosh,   Op::Atanh,
+        Op::Exp2, Op::Expm1, Op::Log2,  Op::Log1p, Op::FastLog})
     check_all(op, kFloats, 1);
   Operands random(7);
   for (const Type t : kInts) check_op(Op::Abs, UInt(t.bits), {t}, -1, random);

@@ -1,7 +1,6 @@
-// Scalar expressions: conversions, bits and math functions.
+// Scalar expressions: conversions and bits.
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "calotype/error.h"
 #include "codegen/cuda/expr_printer.h"
@@ -145,86 +144,24 @@ Text ExprPrinter::shift(const Expr& e) {
   return {cast + shifted, Precedence::Unary};
 }
 
-// ---- Math
-
-/// The machine has instructions for f32; other types have the exact operations.
-Text ExprPrinter::fast_math(const Expr& e) {
-  const bool divide = e->op == Op::FastDivide;
-  if (e->type != Float(32)) return node(ir::make(divide ? Op::Div : Op::Exp, e->type, e->args));
-  std::vector<std::string> values;
-  for (const Expr& a : e->args) values.push_back(operand(a, Precedence::Conditional));
-  return helper(divide ? "fast_divide" : "fast_exp", values);
-}
-
-Text ExprPrinter::math(const Expr& e) {
-  const char* name = nullptr;
-  switch (e->op) {
-    case Op::Exp:
-      name = "exp";
-      break;
-    case Op::Log:
-      name = "log";
-      break;
-    case Op::Sqrt:
-      name = "sqrt";
-      break;
-    case Op::Rsqrt:
-      name = "rsqrt";
-      break;
-    case Op::Tanh:
-      name = "tanh";
-      break;
-    case Op::Erf:
-      name = "erf";
-      break;
-    case Op::Sin:
-      name = "sin";
-      break;
-    case Op::Cos:
-      name = "cos";
-      break;
-    case Op::Pow:
-      name = "pow";
-      break;
-    case Op::FastExp:
-    case Op::FastDivide:
-      return fast_math(e);
-    case Op::Floor:
-      name = "floor";
-      break;
-    case Op::Ceil:
-      name = "ceil";
-      break;
-    case Op::Trunc:
-      name = "trunc";
-      break;
-    case Op::Round:
-      name = "rint";
-      break;
-    case Op::Fma:
-      name = "fma";
-      break;
-    default:
-      throw Error({.kind = ErrorKind::Internal,
-                   .message = "an operation that CUDA C does not have",
-                   .value = ir::info(e->op).name});
+/// Of narrow types: as 32 bits with zeros above. Their leading ones are taken off again; a one just above the
+/// width stops the count of trailing ones.
+Text ExprPrinter::count_bits(const Expr& e) {
+  const int bits = e->type.bits;
+  const char* suffix = bits == 64 ? "ll" : "";
+  const char* number = bits == 64 ? "long long" : "int";
+  std::string value = fmt::format("({}){}", c_type(UInt(bits)), operand(e->args[0], Precedence::Unary));
+  std::string count;
+  if (e->op == Op::Popcount) {
+    count = fmt::format("__popc{}({})", suffix, value);
+  } else if (e->op == Op::CountLeadingZeros) {
+    count = fmt::format("__clz{}(({}){})", suffix, number, value);
+    if (bits < 32) count = fmt::format("({} - {})", count, 32 - bits);
+  } else {
+    if (bits < 32) value += fmt::format(" | {}u", 1u << bits);
+    count = fmt::format("__clz{0}(({1})__brev{0}({2}))", suffix, number, value);
   }
-  if (e->op == Op::Fma && e->type.is_integral()) {
-    const Expr product = ir::make(Op::Mul, e->type, {e->args[0], e->args[1]});
-    return arith(ir::make(Op::Add, e->type, {product, e->args[2]}));
-  }
-  std::vector<std::string> values;
-  const bool half_fma = e->op == Op::Fma && is_half(e->type);
-  for (const Expr& a : e->args)
-    values.push_back(is_half(e->type) && !half_fma ? as_float(a) : operand(a, Precedence::Conditional));
-  if (half_fma) return helper("fma_" + c_type(e->type), values);
-  if (e->type == Float(64)) return call(name, values);
-  // powf is 4 ulp off at its worst; pow of doubles, rounded, is well within the 2 that are promised.
-  const std::string value = e->op == Op::Pow
-                                ? fmt::format("(float)pow((double)({}), (double)({}))", values[0], values[1])
-                                : fmt::format("{}f({})", name, fmt::join(values, ", "));
-  if (is_half(e->type)) return half_of(e->type, value);
-  return {value, e->op == Op::Pow ? Precedence::Unary : Precedence::Primary};
+  return {fmt::format("({}){}", c_type(e->type), count), Precedence::Unary};
 }
 
 }  // namespace calotype::cuda

@@ -1,5 +1,5 @@
-// Scalar expressions: structure, arithmetic and memory. Conversions and the less common operations are in
-// expr_convert.cpp.
+// Scalar expressions: structure, arithmetic and memory. Conversions and bits are in
+// expr_convert.cpp, math functions in expr_math.cpp.
 
 #include "codegen/cuda/expr_printer.h"
 
@@ -91,6 +91,10 @@ Text ExprPrinter::node(const Expr& e) {
     case Op::Shl:
     case Op::Shr:
       return shift(e);
+    case Op::Popcount:
+    case Op::CountLeadingZeros:
+    case Op::CountTrailingZeros:
+      return count_bits(e);
     case Op::Select:
       return select(e);
     case Op::Cast:

@@ -82,6 +82,7 @@ class ExprPrinter {
   Text comparison(const Expr& e);
   Text bits(const Expr& e);
   Text shift(const Expr& e);
+  Text count_bits(const Expr& e);
   Text select(const Expr& e);
   Text convert(const Expr& e);
   Text float_to_int(const Expr& e);
@@ -89,6 +90,7 @@ class ExprPrinter {
   Text bitcast(const Expr& e);
   Text math(const Expr& e);
   Text fast_math(const Expr& e);
+  Text fused_multiply_add(const Expr& e);
   Text load(const Expr& e);
   std::string operand(const Expr& e, Precedence at_least);
   std::string as_float(const Expr& e, Precedence at_least = Precedence::Conditional);

@@ -191,6 +191,13 @@ const std::vector<Helper>& helpers() {
        "  asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(r) : \"f\"(x * 1.44269504f));\n"
        "  return r;\n"
        "}\n"},
+      {"fast_log",
+       {},
+       "@ float fast_log(float x) {\n"
+       "  float r;\n"
+       "  asm(\"lg2.approx.ftz.f32 %0, %1;\" : \"=f\"(r) : \"f\"(x));\n"
+       "  return r * 0.693147181f;\n"
+       "}\n"},
       {"fast_divide",
        {},
        "@ float fast_divide(float a, float b) {\n"
@@ -273,7 +280,9 @@ bool is_reserved(const std::string& name) {
       "bf16_from_bits", "mod_f32", "mod_f64", "mod_f16", "mod_bf16",
       // the math library, as far as printed
       "exp", "expf", "log", "logf", "sqrt", "sqrtf", "rsqrt", "rsqrtf", "tanh", "tanhf", "erf", "erff", "sin",
-      "sinf", "cos", "cosf", "pow", "floor", "floorf", "ceil", "ceilf", "trunc", "truncf", "rint", "rintf",
+      "sinf", "cos", "cosf", "pow", "exp2", "exp2f", "expm1", "expm1f", "log2", "log2f", "log1p", "log1pf",
+      "hypot", "tan", "asin", "asinf", "acos", "acosf", "atan", "atanf", "atan2", "sinh", "cosh", "coshf",
+      "asinh", "acosh", "atanh", "floor", "floorf", "ceil", "ceilf", "trunc", "truncf", "rint", "rintf",
       "fma", "fmaf", "fmin", "fminf", "fmax", "fmaxf", "fabs", "fabsf"};
   static const std::set<std::string> helper_names = [] {
     std::set<std::string> names;

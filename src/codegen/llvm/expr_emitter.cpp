@@ -183,6 +183,12 @@ Value* int_unary(Builder& b, Op op, Type t, Value* x) {
       return b.CreateNeg(x);
     case Op::BitNot:
       return b.CreateNot(x);
+    case Op::Popcount:
+      return b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, x);
+    case Op::CountLeadingZeros:
+      return b.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, x, b.getFalse());
+    case Op::CountTrailingZeros:
+      return b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, x, b.getFalse());
     default:
       return t.is_int() ? b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, b.getFalse()) : x;
   }

@@ -126,6 +126,49 @@ Value* call_libm(Builder& b, const char* name, llvm::ArrayRef<Value*> operands) 
   return lane_by_lane(b, operands, [&](llvm::ArrayRef<Value*> lanes) { return b.CreateCall(callee, lanes); });
 }
 
+/// The function of the C library that computes an operation, for those that have no code of their own in f32.
+const char* library_function(ir::Op op) {
+  switch (op) {
+    case ir::Op::Tan:
+      return "tan";
+    case ir::Op::Asin:
+      return "asin";
+    case ir::Op::Acos:
+      return "acos";
+    case ir::Op::Atan:
+      return "atan";
+    case ir::Op::Atan2:
+      return "atan2";
+    case ir::Op::Sinh:
+      return "sinh";
+    case ir::Op::Cosh:
+      return "cosh";
+    case ir::Op::Asinh:
+      return "asinh";
+    case ir::Op::Acosh:
+      return "acosh";
+    case ir::Op::Atanh:
+      return "atanh";
+    case ir::Op::Expm1:
+      return "expm1";
+    case ir::Op::Log1p:
+      return "log1p";
+    case ir::Op::Hypot:
+      return "hypot";
+    default:
+      internal_error(std::string("no math function ") + ir::info(op).name);
+  }
+}
+
+/// In f64 and rounded: functions that are seldom used.
+Value* call_wide(Builder& b, ir::Op op, llvm::ArrayRef<Value*> v) {
+  llvm::Type* type = v[0]->getType();
+  if (!type->getScalarType()->isFloatTy()) return call_libm(b, library_function(op), v);
+  std::vector<Value*> wide;
+  for (Value* x : v) wide.push_back(b.CreateFPExt(x, with_element(type, b.getDoubleTy())));
+  return b.CreateFPTrunc(call_libm(b, library_function(op), wide), type);
+}
+
 Value* transcendental(Builder& b, ir::Op op, llvm::ArrayRef<Value*> v) {
   bool single = v[0]->getType()->getScalarType()->isFloatTy();
   math_f32::F32 m{b};
@@ -134,6 +177,7 @@ Value* transcendental(Builder& b, ir::Op op, llvm::ArrayRef<Value*> v) {
     case ir::Op::FastExp:
       return single ? math_f32::exp(m, v[0]) : call_libm(b, "exp", v);
     case ir::Op::Log:
+    case ir::Op::FastLog:
       return single ? math_f32::log(m, v[0]) : call_libm(b, "log", v);
     case ir::Op::Tanh:
       return single ? math_f32::tanh(m, v[0]) : call_libm(b, "tanh", v);
@@ -145,8 +189,12 @@ Value* transcendental(Builder& b, ir::Op op, llvm::ArrayRef<Value*> v) {
       return single ? math_f32::cos(m, v[0]) : call_libm(b, "cos", v);
     case ir::Op::Pow:
       return single ? math_f32::pow(m, v[0], v[1]) : call_libm(b, "pow", v);
+    case ir::Op::Exp2:
+      return single ? math_f32::exp2(m, v[0]) : call_libm(b, "exp2", v);
+    case ir::Op::Log2:
+      return single ? math_f32::log2(m, v[0]) : call_libm(b, "log2", v);
     default:
-      internal_error(std::string("no math function ") + ir::info(op).name);
+      return call_wide(b, op, v);
   }
 }
 

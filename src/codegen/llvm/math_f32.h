@@ -53,6 +53,8 @@ llvm::Value* tanh(F32 m, llvm::Value* x);
 llvm::Value* erf(F32 m, llvm::Value* x);
 llvm::Value* sin(F32 m, llvm::Value* x);
 llvm::Value* cos(F32 m, llvm::Value* x);
+llvm::Value* exp2(F32 m, llvm::Value* x);
+llvm::Value* log2(F32 m, llvm::Value* x);
 llvm::Value* pow(F32 m, llvm::Value* x, llvm::Value* y);
 
 }  // namespace calotype::llvm_backend::math_f32

@@ -1,5 +1,5 @@
-// pow of f32, computed in f64 as 2^(y log2 |x|): |y log2 x| < 160 where the result is finite, so a logarithm
-// good to 2^-43 leaves an error of the result far below an ulp of f32.
+// exp2, log2 and pow of f32, computed in f64; pow as 2^(y log2 |x|): |y log2 x| < 160 where the result is
+// finite, so a logarithm good to 2^-43 leaves an error of the result far below an ulp of f32.
 #include "codegen/llvm/math_f32.h"
 
 namespace calotype::llvm_backend::math_f32 {
@@ -42,6 +42,15 @@ Value* exp2_narrow(F32 m, Value* x, llvm::Type* narrow) {
 }
 
 }  // namespace
+
+Value* exp2(F32 m, Value* x) {
+  return exp2_narrow(m, m.b.CreateFPExt(x, with_element(x->getType(), m.b.getDoubleTy())), x->getType());
+}
+
+Value* log2(F32 m, Value* x) {
+  Value* result = m.b.CreateFPTrunc(log2_wide(m, x), x->getType());
+  return m.b.CreateSelect(m.b.CreateFCmpOLT(x, m.real(x, 0)), m.real(x, __builtin_nan("")), result);
+}
 
 Value* pow(F32 m, Value* x, Value* y) {
   Builder& b = m.b;

@@ -193,14 +193,17 @@ std::vector<Operation> all_operations() {
     put(Op::Fma, t, 3);
     if (t.is_integral()) {
       for (const Op op : {Op::BitAnd, Op::BitOr, Op::BitXor, Op::Shl, Op::Shr}) put(op, t, 2);
-      put(Op::BitNot, t, 1);
+      for (const Op op : {Op::BitNot, Op::Popcount, Op::CountLeadingZeros, Op::CountTrailingZeros})
+        put(op, t, 1);
       continue;
     }
     for (const Op op : {Op::Add, Op::Sub, Op::Mul, Op::Div}) put(op, t, 2, true);
-    for (const Op op : {Op::Exp, Op::Log, Op::Sqrt, Op::Rsqrt, Op::Tanh, Op::Erf, Op::Sin, Op::Cos, Op::Floor,
-                        Op::Ceil, Op::Trunc, Op::Round, Op::FastExp})
+    for (const Op op :
+         {Op::Exp,  Op::Log,   Op::Sqrt,  Op::Rsqrt,   Op::Tanh, Op::Erf,   Op::Sin,  Op::Cos,   Op::Floor,
+          Op::Ceil, Op::Trunc, Op::Round, Op::FastExp, Op::Tan,  Op::Asin,  Op::Acos, Op::Atan,  Op::Sinh,
+          Op::Cosh, Op::Asinh, Op::Acosh, Op::Atanh,   Op::Exp2, Op::Expm1, Op::Log2, Op::Log1p, Op::FastLog})
       put(op, t, 1);
-    for (const Op op : {Op::Pow, Op::FastDivide}) put(op, t, 2);
+    for (const Op op : {Op::Pow, Op::Atan2, Op::Hypot, Op::FastDivide}) put(op, t, 2);
   }
   return all;
 }

@@ -1,4 +1,5 @@
 // Math functions: the worst error in ulps over sweeps of all exponents, and the special values.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -108,17 +109,22 @@ TEST_P(MathF32, WithinTwoUlp) {
 
 double rsqrt(double x) { return 1 / std::sqrt(x); }
 
-INSTANTIATE_TEST_SUITE_P(All, MathF32,
-                         testing::Values(MathCase{"exp", Op::Exp, std::exp, -105, 90},
-                                         MathCase{"fast_exp", Op::FastExp, std::exp, -105, 90},
-                                         MathCase{"log", Op::Log, std::log, 0.2, 4},
-                                         MathCase{"tanh", Op::Tanh, std::tanh, -10, 10},
-                                         MathCase{"erf", Op::Erf, std::erf, -4.2, 4.2},
-                                         MathCase{"sin", Op::Sin, std::sin, -100, 100},
-                                         MathCase{"cos", Op::Cos, std::cos, -100, 100},
-                                         MathCase{"sqrt", Op::Sqrt, std::sqrt, 0, 10},
-                                         MathCase{"rsqrt", Op::Rsqrt, rsqrt, 0, 10}),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    All, MathF32,
+    testing::Values(
+        MathCase{"exp", Op::Exp, std::exp, -105, 90}, MathCase{"fast_exp", Op::FastExp, std::exp, -105, 90},
+        MathCase{"log", Op::Log, std::log, 0.2, 4}, MathCase{"tanh", Op::Tanh, std::tanh, -10, 10},
+        MathCase{"erf", Op::Erf, std::erf, -4.2, 4.2}, MathCase{"sin", Op::Sin, std::sin, -100, 100},
+        MathCase{"cos", Op::Cos, std::cos, -100, 100}, MathCase{"exp2", Op::Exp2, std::exp2, -150, 129},
+        MathCase{"expm1", Op::Expm1, std::expm1, -2, 2}, MathCase{"log2", Op::Log2, std::log2, 0.2, 4},
+        MathCase{"log1p", Op::Log1p, std::log1p, -1, 2}, MathCase{"fast_log", Op::FastLog, std::log, 0.2, 4},
+        MathCase{"tan", Op::Tan, std::tan, -10, 10}, MathCase{"asin", Op::Asin, std::asin, -1, 1},
+        MathCase{"acos", Op::Acos, std::acos, -1, 1}, MathCase{"atan", Op::Atan, std::atan, -10, 10},
+        MathCase{"sinh", Op::Sinh, std::sinh, -10, 10}, MathCase{"cosh", Op::Cosh, std::cosh, -10, 10},
+        MathCase{"asinh", Op::Asinh, std::asinh, -10, 10}, MathCase{"acosh", Op::Acosh, std::acosh, 1, 10},
+        MathCase{"atanh", Op::Atanh, std::atanh, -1, 1}, MathCase{"sqrt", Op::Sqrt, std::sqrt, 0, 10},
+        MathCase{"rsqrt", Op::Rsqrt, rsqrt, 0, 10}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Math, PowWithinTwoUlp) {
   std::vector<float> x = sweep(), y;
@@ -157,8 +163,33 @@ TEST(Math, PowWithinTwoUlp) {
   std::printf("  pow    max %.3f ulp\n", worst);
 }
 
+TEST(Math, Atan2AndHypotWithinTwoUlp) {
+  std::vector<float> x = sweep(), y = x;
+  std::shuffle(y.begin(), y.end(), std::mt19937(5));
+  const float special[] = {0.0f, -0.0f, 1, -1, INFINITY, -INFINITY, NAN, 1e38f, -1e-45f, 2.5f};
+  for (float a : special) {
+    for (float b : special) x.push_back(a), y.push_back(b);
+  }
+  x.resize(x.size() / kLanes * kLanes);
+  y.resize(x.size());
+  using Binary = double (*)(double, double);
+  const std::vector<std::pair<Op, Binary>> cases = {{Op::Atan2, std::atan2}, {Op::Hypot, std::hypot}};
+  for (auto [op, function] : cases) {
+    auto module = compile({math_function(op, Float(32), "f", kLanes, true)}, {});
+    std::vector<float> out(x.size());
+    ASSERT_EQ(call(*module, "f", {static_cast<std::int64_t>(x.size())}, {x.data(), y.data(), out.data()}),
+              kGood);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double exact = function(x[i], y[i]);
+      ASSERT_LE(ulps(out[i], exact), 2.0) << ir::info(op).name << " of " << x[i] << " and " << y[i]
+                                          << " gave " << out[i] << ", exactly " << exact;
+    }
+  }
+}
+
 TEST(Math, SignedZeros) {
-  for (Op op : {Op::Tanh, Op::Erf, Op::Sin, Op::Sqrt}) {
+  for (Op op : {Op::Tanh, Op::Erf, Op::Sin, Op::Sqrt, Op::Tan, Op::Asin, Op::Atan, Op::Sinh, Op::Asinh,
+                Op::Atanh, Op::Expm1, Op::Log1p}) {
     auto module = compile({math_function(op, Float(32), "f", 4, false)}, {});
     std::vector<float> x = {0.0f, -0.0f, 1e-45f, -1e-45f}, out(4);
     ASSERT_EQ(call(*module, "f", {4}, {x.data(), out.data()}), kGood);
@@ -169,9 +200,10 @@ TEST(Math, SignedZeros) {
 
 TEST(Math, DoubleIsTheLibrarys) {
   const std::vector<std::pair<Op, double (*)(double)>> cases = {
-      {Op::Exp, std::exp},   {Op::Log, std::log},     {Op::Tanh, std::tanh},
-      {Op::Erf, std::erf},   {Op::Sin, std::sin},     {Op::Cos, std::cos},
-      {Op::Sqrt, std::sqrt}, {Op::Floor, std::floor}, {Op::Round, std::nearbyint}};
+      {Op::Exp, std::exp},         {Op::Log, std::log},   {Op::Tanh, std::tanh},  {Op::Erf, std::erf},
+      {Op::Sin, std::sin},         {Op::Cos, std::cos},   {Op::Sqrt, std::sqrt},  {Op::Floor, std::floor},
+      {Op::Round, std::nearbyint}, {Op::Exp2, std::exp2}, {Op::Log2, std::log2},  {Op::Tan, std::tan},
+      {Op::Atan, std::atan},       {Op::Sinh, std::sinh}, {Op::Asinh, std::asinh}};
   for (auto [op, exact] : cases) {
     auto module = compile({math_function(op, Float(64), "f", 4, false)}, {});
     std::vector<double> x = {0.3, 1.7, 2.5, 11.25}, out(4);

@@ -117,7 +117,9 @@ TEST(Ops, IntegerUnaryAndFma) {
   OpBatch batch;
   for (int lanes : kLanes) {
     for (Type type : kIntegers) {
-      for (Op op : {Op::Neg, Op::Abs, Op::BitNot}) add_op(batch, op, type, 1, lanes);
+      for (Op op :
+           {Op::Neg, Op::Abs, Op::BitNot, Op::Popcount, Op::CountLeadingZeros, Op::CountTrailingZeros})
+        add_op(batch, op, type, 1, lanes);
       add_op(batch, Op::Fma, type, 3, lanes);
     }
     for (Op op : {Op::And, Op::Or, Op::Eq, Op::Ne, Op::BitXor}) add_op(batch, op, Bool(), 2, lanes);
