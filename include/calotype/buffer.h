@@ -20,6 +20,9 @@ class Buffer {
   /// The caller's memory; `data` is the element at the smallest coordinates. Strides in elements; empty:
   /// dense.
   Buffer(Type type, void* data, std::vector<std::int64_t> extents, std::vector<std::int64_t> strides = {});
+  /// The same for memory that lives as long as `owner`, of which each copy of the Buffer holds a share.
+  Buffer(Type type, void* data, std::vector<std::int64_t> extents, std::vector<std::int64_t> strides,
+         std::shared_ptr<void> owner);
   template <class T>
   Buffer(T* data, std::vector<std::int64_t> extents, std::vector<std::int64_t> strides = {})
       : Buffer(type_of<T>(), static_cast<void*>(data), std::move(extents), std::move(strides)) {}

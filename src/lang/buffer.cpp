@@ -183,7 +183,11 @@ Buffer::Buffer(Type type, std::vector<std::int64_t> extents) : raw_(describe(typ
 }
 
 Buffer::Buffer(Type type, void* data, std::vector<std::int64_t> extents, std::vector<std::int64_t> strides)
-    : raw_(describe(type, extents, strides)) {
+    : Buffer(type, data, std::move(extents), std::move(strides), nullptr) {}
+
+Buffer::Buffer(Type type, void* data, std::vector<std::int64_t> extents, std::vector<std::int64_t> strides,
+               std::shared_ptr<void> owner)
+    : owner_(std::move(owner)), raw_(describe(type, extents, strides)) {
   raw_.data = data;
 }
 
