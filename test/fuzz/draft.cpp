@@ -79,7 +79,7 @@ Factor Draft::factor(std::int64_t most) {
 Tail Draft::tail() {
   static const std::vector<Tail> tails = {Tail::Auto, Tail::Guard, Tail::ShiftInwards, Tail::RoundUp,
                                           Tail::Predicate};
-  return tails[random.weighted({50, 14, 12, 12, 12})];
+  return tails[random.weighted({54, 16, 5, 9, 16})];
 }
 
 }  // namespace calotype::fuzz

@@ -79,7 +79,7 @@ Program attempt(Random& random) {
     g.program.params.push_back({"p", random.chance(50) ? Float(32) : Int(32), random.within(-3, 9)});
   const int inputs = random.chance(65) ? 1 : 2;
   for (int i = 0; i < inputs; ++i) add_input(g, i);
-  const auto funcs = static_cast<int>(random.within(2, 8));
+  const auto funcs = static_cast<int>(random.within(2, random.within(3, 8)));
   for (int i = 0; i < funcs; ++i) {
     add_func(g, i);
     const Known k = g.known.back();
@@ -99,6 +99,28 @@ Program attempt(Random& random) {
   prune(whole);
   whole.runs = p.runs;  // Dims that only fitted inputs fix are settled at last
   return whole;
+}
+
+/// An output that is read or written outside its box would be refused at the call: a copy goes out instead.
+void copy_outputs(Program& p) {
+  for (OutputSpec& o : p.outputs) {
+    const FuncSpec f = *p.func(o.func);
+    bool inside = true;
+    for (const Sizes& sizes : p.runs) {
+      const Box box = regions(p, sizes).at(o.func);
+      for (std::size_t d = 0; d < box.size(); ++d)
+        inside = inside && box[d].low >= 0 && box[d].high < number(o.extents[d], sizes);
+    }
+    if (inside) continue;
+    std::vector<Node> args, call = {f.name};
+    for (std::size_t d = 0; d < o.extents.size(); ++d) args.emplace_back(std::string(1, "xyz"[d]));
+    call.insert(call.end(), args.begin(), args.end());
+    FuncSpec copy{
+        .name = f.name + "_out", .stages = {}, .boundary = {}, .source = {}, .extents = {}, .exterior = {}};
+    copy.stages.push_back({.lhs = args, .value = Node(call), .domain = {}, .where = {}});
+    o.func = copy.name;
+    p.funcs.push_back(copy);
+  }
 }
 
 bool fits(const Program& p) {
@@ -173,6 +195,7 @@ void fit_inputs(Program& p) {
 Program generate_program(Random& random) {
   for (;;) {
     Program p = attempt(random);
+    copy_outputs(p);
     if (!fits(p)) continue;
     fit_inputs(p);
     prune(p);

@@ -130,6 +130,7 @@ class Trial {
     if (d.kind != ErrorKind::Schedule)
       throw Failure{fmt::format("refused as {}: {}", to_string(d.kind), d.message.substr(0, 30)), d.str()};
     if (d.directive.empty()) throw Failure{"refused without a directive", d.str()};
+    if (d.directive[0] != '#') throw Failure{"refused for what no directive said", d.str()};
     const std::vector<Diagnostic> found = pair_.schedule.check(*pipeline_, pair_.target);
     if (found.empty()) throw Failure{"check finds nothing, compile refuses", d.str()};
     for (const Diagnostic& other : found)

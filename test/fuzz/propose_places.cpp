@@ -97,6 +97,7 @@ void propose_store_in(Draft& d) {
 /// What the first call covers: a promise that holds there, now and then not.
 void propose_bound(Draft& d) {
   d.stage = 0;
+  if (d.program.runs.size() > 1 && !d.random.chance(10)) return;
   const auto boxes = regions(d.program, d.program.runs[0]);
   const auto box = boxes.find(d.func_def().name);
   if (box == boxes.end()) return;

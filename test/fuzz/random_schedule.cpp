@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "fuzz/propose.h"
+#include "schedule/directive.h"
 #include "schedule/places.h"
 
 namespace calotype::fuzz {
@@ -23,6 +24,7 @@ class Drawing {
     std::vector<lang::FuncId> order = lang::producers_first(d_.state().out.graph);
     for (auto f = order.rbegin(); f != order.rend(); ++f)
       if (random_.chance(busy ? 75 : 35)) draw(*f);
+    if (d_.target.is_gpu()) complete_kernels();
   }
 
  private:
@@ -50,6 +52,30 @@ class Drawing {
     }
     address(func, 0);
     if (random_.chance(40)) ask(Turn::Storage);
+  }
+
+  /// Every stage at root that a directive addresses needs blocks.
+  void complete_kernels() {
+    for (const lang::FuncId func : lang::producers_first(d_.state().out.graph)) {
+      if (d_.state().out.of(func).compute.kind == schedule::Place::Kind::At) continue;
+      for (int i = 0; i < static_cast<int>(d_.state().def(func).stages.size()); ++i) {
+        address(func, i);
+        if (needs_blocks(d_.state().stage_name(func, i))) propose_gpu_blocks(d_);
+      }
+    }
+  }
+
+  bool needs_blocks(const std::string& stage) const {
+    bool addressed = false;
+    for (const schedule::Directive& d : d_.schedule().directives()) {
+      const schedule::Value* of = schedule::find_arg(d, "of");
+      const bool place = d.name == "compute_at" || d.name == "store_at";
+      if (place ? *of == schedule::Value(stage) || *of == schedule::Value(stage + ".pure") : d.stage == stage)
+        addressed =
+            addressed || schedule::find_directive(d.name)->addresses != schedule::Addresses::Func || place;
+      if (d.stage == stage && d.name == "gpu_blocks") return false;
+    }
+    return addressed;
   }
 
   void address(lang::FuncId func, int stage) {

@@ -119,6 +119,36 @@ bool drop_funcs(const Pair& pair, const Take& take) {
   return false;
 }
 
+Node substituted(const Node& n, const std::map<std::string, Node>& values) {
+  if (n.is_atom()) return values.count(n.atom) ? values.at(n.atom) : n;
+  Node result = n;
+  for (std::size_t i = 1; i < n.size(); ++i) result.items[i] = substituted(n[i], values);
+  return result;
+}
+
+void inline_calls(Node& n, const FuncSpec& f) {
+  for (Node& item : n.items) inline_calls(item, f);
+  if (n.is_atom() || !n.defined() || n.head() != f.name) return;
+  std::map<std::string, Node> values;
+  for (std::size_t d = 0; d < f.stages[0].lhs.size(); ++d) values[f.stages[0].lhs[d].atom] = n[d + 1];
+  n = substituted(f.stages[0].value, values);
+}
+
+/// The value of a Func stands where it was read.
+bool inline_funcs(const Pair& pair, const Take& take) {
+  for (std::size_t i = pair.program.funcs.size(); i-- > 0;) {
+    const FuncSpec f = pair.program.funcs[i];
+    if (f.stages.size() != 1) continue;
+    Pair next = pair;
+    for (FuncSpec& other : next.program.funcs)
+      for (Node* n : nodes_of(other)) inline_calls(*n, f);
+    next.schedule = without_func(pair.schedule, f.name);
+    prune(next.program);
+    if (!next.program.func(f.name) && take(next)) return true;
+  }
+  return false;
+}
+
 /// A boundary condition is left out: its readers read its source.
 bool drop_boundaries(const Pair& pair, const Take& take) {
   for (std::size_t i = 0; i < pair.program.funcs.size(); ++i) {
@@ -255,9 +285,9 @@ Pair shrunk(const Pair& pair, const Outcome& outcome, int most_tries) {
     return true;
   };
   using Step = bool (*)(const Pair&, const Take&);
-  const std::vector<Step> steps = {drop_directives, drop_outputs_and_runs, drop_funcs,           drop_updates,
-                                   constant_values, drop_boundaries,       simplify_expressions, shrink_sizes,
-                                   drop_knobs,      drop_arguments,        shrink_numbers};
+  const std::vector<Step> steps = {
+      drop_directives, drop_outputs_and_runs, drop_funcs,   inline_funcs, drop_updates,   constant_values,
+      drop_boundaries, simplify_expressions,  shrink_sizes, drop_knobs,   drop_arguments, shrink_numbers};
   for (std::size_t i = 0; i < steps.size() && most_tries > 0;) {
     const Pair from = best;
     i = steps[i](from, take) ? 0 : i + 1;

@@ -7,10 +7,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <fstream>
 #include <map>
-#include <sstream>
 
+#include "fuzz/corpus.h"
 #include "fuzz/session.h"
 #include "fuzz/shrink.h"
 
@@ -23,14 +22,6 @@ struct Options {
   std::string target = "host";
   std::vector<std::string> files;
 };
-
-std::string read_file(const std::string& path) {
-  std::ifstream in(path);
-  if (!in) throw std::runtime_error("no file " + path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 void print_failure(FailedPair failure, int tries) {
   if (!failure.pair.program.funcs.empty()) failure.pair = shrunk(failure.pair, failure.outcome, tries);
@@ -66,7 +57,7 @@ bool run_target(const Options& options, const Target& target) {
 bool run_files(const Options& options) {
   bool good = true;
   for (const std::string& path : options.files) {
-    FailedPair f{.pair = pair_of(read_file(path))};
+    FailedPair f{.pair = load_pair(path)};
     f.outcome = try_in_child(f.pair);
     fmt::print("{}: {} {}\n", path, f.outcome.verdict == Verdict::Accepted ? "ran" : f.outcome.what,
                f.outcome.detail);
