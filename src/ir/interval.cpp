@@ -30,6 +30,7 @@ class Bounds {
   bool in_scope(const Expr& e) {
     if (is_const(e)) return false;
     if (e->op == Op::Variable) return scope_.count(symbol_of(e)) != 0;
+    if (e->op == Op::Call) return true;  // a value is known only once it has been computed
     if (auto it = in_scope_.find(e); it != in_scope_.end()) return it->second;
     const bool found =
         std::any_of(e->args.begin(), e->args.end(), [&](const Expr& a) { return in_scope(a); });

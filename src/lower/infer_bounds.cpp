@@ -58,6 +58,7 @@ class Inference {
     Box box = required(id, *func.callee(), sched.compute);
     if (const lang::OutputDef* output = output_def(id)) include_output(box, *output);
     std::vector<Box> needs = stage_needs(func, box);
+    if (output_def(id)) keep_inside(func, box, needs);
     if (!graph().is_output(id)) keep_promises(tree_, id, needs);
     Box& all = needs[0];
     round_region(sched, all);
@@ -119,6 +120,16 @@ class Inference {
     box = own;
   }
 
+  // The updates of an output write, and read, only what the caller's buffer holds.
+  void keep_inside(const lang::FuncDef& func, const Box& own, std::vector<Box>& needs) {
+    for (std::size_t d = 0; d < own.size(); ++d)
+      require(needs[0][d].min >= own[d].min && needs[0][d].max <= own[d].max,
+              fmt::format("updates touch coordinates {{}} to {{}} of dimension {}", d), func.name,
+              {needs[0][d].min, needs[0][d].max, own[d].min, own[d].max},
+              "coordinates {} to {}, which the buffer holds; or a Func of its own before the output");
+    for (Box& need : needs) need = own;
+  }
+
   /// Union over every read of a Func or input, at the site.
   Box required(FuncId self, const ir::Callee& source, const Place& site) {
     Box box(source.rank);
@@ -158,6 +169,12 @@ class Inference {
     Interval promised;
     clip(promised, coordinate, tree_.def(reads.reader).predicate, scope);
     intersect(i, eliminate_to(promised, loops, reads.site, name));
+    // Loops that were fused and split again give values that go through products of sizes, and then say less
+    // than the region as a whole.
+    if (!i.bounded()) {
+      const Interval whole = algebra_.bounds_of(coordinate, whole_scope(reads.reader));
+      intersect(i, eliminate_to(whole, loops, reads.site, name));
+    }
     reads.ranges.emplace_back(coordinate, i);
     return i;
   }
@@ -212,6 +229,17 @@ class Inference {
       if (def.predicate.defined()) tighten(range, def.predicate, info.dims[i], info);
       scope[info.dims[i]] = range;
     }
+    return scope;
+  }
+
+  /// Ranges of a stage's dimensions over all its loops.
+  ir::Scope whole_scope(StageRef ref) {
+    ir::Scope scope = ir::make_scope();
+    const StageInfo& info = tree_.stages.at(ref);
+    for (std::size_t d = 0; d < info.need.size(); ++d)
+      if (info.coordinates[d].defined()) scope[info.dims[d]] = info.need[d];
+    for (const lang::ReductionDim& r : tree_.def(ref).reduction)
+      scope[r.symbol] = {r.min, simple(r.min + r.extent - ir::index(1))};
     return scope;
   }
 

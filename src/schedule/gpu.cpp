@@ -66,12 +66,26 @@ class StageCheck {
     }
   }
 
-  /// The last directive on a loop of the stage, where the missing gpu_blocks would follow.
+  /// The last directive on the stage, where the missing gpu_blocks would follow; else the one that computes
+  /// another Func at a loop of it.
   int last_directive() const {
+    const std::vector<Directive>& all = state_.schedule.directives();
+    for (int i = static_cast<int>(all.size()) - 1; i >= 0; i--)
+      if (all[i].stage == state_.stage_name(func_, stage_) &&
+          find_directive(all[i].name)->addresses == Addresses::Stage)
+        return i;
     int last = -1;
     for (LoopId id : state_.loops_of(func_, stage_).loops)
       last = std::max(last, state_.loop_directives[id.value]);
+    for (const LoopReference& r : state_.references)
+      if (r.directive > last && refers_here(r)) last = r.directive;
     return last;
+  }
+
+  bool refers_here(const LoopReference& r) const {
+    const FuncSchedule& f = state_.out.of(r.func);
+    const Place& place = r.store ? f.store : f.compute;
+    return place.kind == Place::Kind::At && place.func == func_ && place.stage == stage_;
   }
 
   void blocks() {

@@ -1,0 +1,52 @@
+#pragma once
+// How random schedules come by each directive: one proposer for each, in one table. A directive without one
+// makes a test fail.
+
+#include <string>
+#include <vector>
+
+#include "fuzz/draft.h"
+
+namespace calotype::fuzz {
+
+/// When a proposer is asked, while a schedule is drawn.
+enum class Turn {
+  Graph,    ///< first, once for the whole
+  Place,    ///< once for a Func, consumers first
+  Loops,    ///< several times for each stage
+  Threads,  ///< then once for each stage, on a GPU
+  Storage,  ///< at last for a Func
+};
+
+struct Proposer {
+  std::string directive;
+  Turn turn;
+  int weight;                    ///< among those of its turn
+  bool host = true, gpu = true;  ///< where it is worth asking
+  /// Records the directive with random arguments on what the draft addresses, or nothing if none would do.
+  void (*propose)(Draft&);
+};
+
+const std::vector<Proposer>& proposers();
+
+void propose_compute_inline(Draft&);
+void propose_compute_root(Draft&);
+void propose_compute_at(Draft&);
+void propose_store_root(Draft&);
+void propose_store_at(Draft&);
+void propose_store_in(Draft&);
+void propose_bound(Draft&);
+void propose_split(Draft&);
+void propose_fuse(Draft&);
+void propose_tile(Draft&);
+void propose_reorder(Draft&);
+void propose_serial(Draft&);
+void propose_unroll(Draft&);
+void propose_vectorize(Draft&);
+void propose_parallel(Draft&);
+void propose_gpu_blocks(Draft&);
+void propose_gpu_threads(Draft&);
+void propose_in(Draft&);
+void propose_rfactor(Draft&);
+
+}  // namespace calotype::fuzz

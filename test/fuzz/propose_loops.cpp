@@ -1,0 +1,150 @@
+// Random directives on the loops of a stage.
+#include <algorithm>
+
+#include "fuzz/propose.h"
+#include "schedule/loops.h"
+
+namespace calotype::fuzz {
+
+namespace {
+
+/// Some of the names, in random order.
+std::vector<std::string> some(Random& random, std::vector<std::string> names, std::size_t least,
+                              std::size_t most) {
+  if (names.size() < least) return {};
+  for (std::size_t i = names.size(); i > 1; --i)
+    std::swap(names[i - 1], names[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(i)))]);
+  const auto n = static_cast<std::size_t>(random.within(
+      static_cast<std::int64_t>(least), static_cast<std::int64_t>(std::min(most, names.size()))));
+  names.resize(n);
+  return names;
+}
+
+std::vector<LoopName> as_loops(const std::vector<std::string>& names) { return {names.begin(), names.end()}; }
+
+/// A loop whose number of iterations is a small constant.
+std::vector<std::string> constant_loops(const Draft& d, std::int64_t most, bool pure_only) {
+  std::vector<std::string> names;
+  for (const schedule::LoopId id : d.state().loops_of(d.func, d.stage).loops) {
+    const schedule::Loop& l = d.state().loop(id);
+    const auto extent = schedule::constant_extent(d.state(), d.func, d.stage, id);
+    if (l.binding == ir::Binding::Serial && !(pure_only && l.reduction) && extent && *extent <= most)
+      names.push_back(l.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+void propose_split(Draft& d) {
+  const auto loops = d.free_loops();
+  if (loops.empty()) return;
+  const std::string loop = d.random.pick(loops), outer = d.fresh("o"), inner = d.fresh("i");
+  const Factor by = d.factor(32);
+  const Tail tail = d.tail();
+  const bool named = d.random.chance(80);
+  d.record_stage([&](Stage& s) {
+    if (named)
+      s.split(loop, outer, inner, by, tail);
+    else
+      s.split(loop, by, tail);
+  });
+}
+
+void propose_fuse(Draft& d) {
+  const auto loops = some(d.random, d.free_loops(), 2, 2);
+  if (loops.empty()) return;
+  const std::string fused = d.fresh("f");
+  d.record_stage([&](Stage& s) { s.fuse(loops[0], loops[1], fused); });
+}
+
+void propose_tile(Draft& d) {
+  const auto loops = some(d.random, d.free_loops(d.random.chance(80)), 1, 3);
+  if (loops.empty()) return;
+  std::vector<LoopName> outer, inner;
+  std::vector<Factor> by;
+  for (std::size_t i = 0; i < loops.size(); ++i) {
+    outer.emplace_back(d.fresh("o"));
+    inner.emplace_back(d.fresh("i"));
+    by.push_back(d.factor(16));
+  }
+  const Tail tail = d.tail();
+  d.record_stage([&](Stage& s) { s.tile(as_loops(loops), outer, inner, by, tail); });
+}
+
+void propose_reorder(Draft& d) {
+  std::vector<std::string> all;
+  for (const schedule::LoopId id : d.state().loops_of(d.func, d.stage).loops)
+    all.push_back(d.state().loop(id).name);
+  const auto loops = some(d.random, all, 2, 4);
+  if (!loops.empty()) d.record_stage([&](Stage& s) { s.reorder(as_loops(loops)); });
+}
+
+void propose_serial(Draft& d) {
+  const auto loops = d.free_loops();
+  if (loops.empty()) return;
+  const std::string loop = d.random.pick(loops);
+  d.record_stage([&](Stage& s) { s.serial(loop); });
+}
+
+void propose_unroll(Draft& d) {
+  const auto whole = constant_loops(d, 16, false), all = d.free_loops();
+  if (!whole.empty() && d.random.chance(60)) {
+    const std::string loop = d.random.pick(whole);
+    d.record_stage([&](Stage& s) { s.unroll(loop); });
+  } else if (!all.empty()) {
+    const std::string loop = d.random.pick(all);
+    const Factor by = d.factor(5);
+    const Tail tail = d.tail();
+    d.record_stage([&](Stage& s) { s.unroll(loop, by, tail); });
+  }
+}
+
+void propose_vectorize(Draft& d) {
+  const auto whole = constant_loops(d, 32, true), all = d.free_loops(true);
+  if (!whole.empty() && d.random.chance(50)) {
+    const std::string loop = d.random.pick(whole);
+    d.record_stage([&](Stage& s) { s.vectorize(loop); });
+  } else if (!all.empty()) {
+    const std::string loop = d.random.chance(70) ? all.front() : d.random.pick(all);
+    const Factor by = d.factor(d.target.is_gpu() ? 4 : 32);
+    const Tail tail = d.tail();
+    d.record_stage([&](Stage& s) { s.vectorize(loop, by, tail); });
+  }
+}
+
+void propose_parallel(Draft& d) {
+  const auto loops = d.free_loops(true);
+  if (loops.empty()) return;
+  const std::string loop = d.random.chance(70) ? loops.back() : d.random.pick(loops);
+  d.record_stage([&](Stage& s) { s.parallel(loop); });
+}
+
+/// The outermost loops, x the innermost of them.
+void propose_gpu_blocks(Draft& d) {
+  std::vector<LoopName> blocks;
+  const auto& loops = d.state().loops_of(d.func, d.stage).loops;
+  const std::int64_t most = d.random.within(1, 3);
+  for (auto it = loops.rbegin(); it != loops.rend() && static_cast<std::int64_t>(blocks.size()) < most;
+       ++it) {
+    const schedule::Loop& l = d.state().loop(*it);
+    if (l.reduction || l.binding != ir::Binding::Serial) break;
+    blocks.insert(blocks.begin(), l.name);
+  }
+  if (!blocks.empty()) d.record_stage([&](Stage& s) { s.gpu_blocks(blocks); });
+}
+
+void propose_gpu_threads(Draft& d) {
+  const auto whole = constant_loops(d, 32, true), all = d.free_loops(true);
+  const auto several = some(d.random, whole, 1, 3);
+  if (!several.empty() && d.random.chance(70)) {
+    d.record_stage([&](Stage& s) { s.gpu_threads(as_loops(several)); });
+  } else if (!all.empty()) {
+    const std::string loop = d.random.pick(all);
+    const Factor by = d.factor(32);
+    const Tail tail = d.tail();
+    d.record_stage([&](Stage& s) { s.gpu_threads(loop, by, tail); });
+  }
+}
+
+}  // namespace calotype::fuzz

@@ -1,0 +1,146 @@
+// Random directives on where Funcs are computed and stored, and on the graph.
+#include <fmt/format.h>
+
+#include "fuzz/propose.h"
+#include "fuzz/regions.h"
+#include "schedule/places.h"
+
+namespace calotype::fuzz {
+
+namespace {
+
+/// Loops of the Funcs that read this one, and those around the places of these.
+std::vector<schedule::Around> loops_of_readers(const Draft& d) {
+  std::vector<schedule::Around> loops;
+  for (const schedule::Reader& r : schedule::readers_of(d.state(), d.func)) {
+    if (r.func == d.func) continue;
+    const auto around = schedule::loops_around(d.state(), r.func, r.stage);
+    loops.insert(loops.end(), around.begin(), around.end());
+  }
+  return loops;
+}
+
+/// "f.update(0)", and "f.pure" where the plain name would mean any stage.
+std::string stage_text(const Draft& d, const schedule::Around& at) {
+  const lang::FuncDef& f = d.state().def(at.func);
+  if (at.stage == 0 && f.stages.size() > 1) return f.name + ".pure";
+  return lang::stage_name(f, at.stage);
+}
+
+bool computed_at_loop(const Draft& d) {
+  return d.state().out.of(d.func).compute.kind == schedule::Place::Kind::At;
+}
+
+/// What `in` may copy: Funcs and inputs that are read.
+std::vector<std::string> sources(const Draft& d) {
+  std::vector<std::string> names;
+  for (const lang::InputDef& i : d.state().out.graph.inputs) names.push_back(i.name);
+  for (const lang::FuncDef& f : d.state().out.graph.funcs)
+    if (!schedule::readers_of(d.state(), f.id).empty()) names.push_back(f.name);
+  return names;
+}
+
+std::vector<std::string> readers(const Draft& d, const std::string& source) {
+  std::vector<std::string> names;
+  for (const lang::FuncDef& f : d.state().out.graph.funcs) {
+    bool reads = false;
+    for (const lang::StageDef& s : f.stages)
+      for (const ir::CalleePtr& c : lang::callees(s)) reads = reads || c->name == source;
+    if (reads && f.name != source) names.push_back(f.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+void propose_compute_inline(Draft& d) {
+  d.stage = 0;
+  d.record_stage([](Stage& s) { s.compute_inline(); });
+}
+
+void propose_compute_root(Draft& d) {
+  d.stage = 0;
+  d.record_stage([](Stage& s) { s.compute_root(); });
+}
+
+void propose_compute_at(Draft& d) {
+  d.stage = 0;
+  const auto loops = loops_of_readers(d);
+  if (loops.empty()) return;
+  const schedule::Around& at = d.random.pick(loops);
+  d.record_stage([&](Stage& s) { s.compute_at(stage_text(d, at), d.state().loop(at.loop).name); });
+}
+
+void propose_store_root(Draft& d) {
+  d.stage = 0;
+  if (computed_at_loop(d)) d.record_stage([](Stage& s) { s.store_root(); });
+}
+
+void propose_store_at(Draft& d) {
+  d.stage = 0;
+  if (!computed_at_loop(d)) return;
+  const auto loops = schedule::loops_around(d.state(), d.state().out.of(d.func).compute);
+  if (loops.empty()) return;
+  const schedule::Around& at = d.random.pick(loops);
+  d.record_stage([&](Stage& s) { s.store_at(stage_text(d, at), d.state().loop(at.loop).name); });
+}
+
+void propose_store_in(Draft& d) {
+  d.stage = 0;
+  static const std::vector<Memory> host = {Memory::Auto, Memory::Heap, Memory::Stack},
+                                   gpu = {Memory::Auto,     Memory::Global, Memory::Shared,
+                                          Memory::Register, Memory::Local,  Memory::Shared};
+  const Memory memory = d.random.pick(d.target.is_gpu() ? gpu : host);
+  d.record_stage([&](Stage& s) { s.store_in(memory); });
+}
+
+/// What the first call covers: a promise that holds there, now and then not.
+void propose_bound(Draft& d) {
+  d.stage = 0;
+  if (d.program.runs.size() > 1 && !d.random.chance(10)) return;
+  const auto boxes = regions(d.program, d.program.runs[0]);
+  const auto box = boxes.find(d.func_def().name);
+  if (box == boxes.end()) return;
+  const auto dim = static_cast<std::size_t>(d.random.below(d.func_def().rank()));
+  const Interval i = box->second[dim];
+  const std::int64_t more = d.random.chance(10) ? 1 : 0;
+  d.record_stage([&](Stage& s) { s.bound(d.func_def().args[dim]->name, i.low, i.high - i.low + 1 + more); });
+}
+
+void propose_in(Draft& d) {
+  const std::vector<std::string> names = sources(d);
+  if (names.empty()) return;
+  const std::string of = d.random.pick(names);
+  std::vector<FuncName> chosen;
+  if (d.random.chance(60))
+    for (const std::string& r : readers(d, of))
+      if (d.random.chance(50)) chosen.emplace_back(r);
+  d.record([&](Schedule& s) { s.in(of, chosen); });
+}
+
+void propose_rfactor(Draft& d) {
+  const lang::Graph& graph = d.state().out.graph;
+  d.func =
+      graph.funcs[static_cast<std::size_t>(d.random.below(static_cast<std::int64_t>(graph.funcs.size())))].id;
+  for (d.stage = 1; d.stage < static_cast<int>(d.func_def().stages.size()); ++d.stage) {
+    if (!d.func_def().stages[d.stage].reduce_op) continue;
+    std::vector<std::pair<LoopName, LoopName>> preserved;
+    std::vector<std::string> loops;
+    for (const schedule::LoopId id : d.state().loops_of(d.func, d.stage).loops)
+      if (d.state().loop(id).reduction) loops.push_back(d.state().loop(id).name);
+    if (loops.empty()) continue;
+    const std::string loop = d.random.pick(loops);
+    if (d.random.chance(60)) {
+      const std::string outer = d.fresh("ro"), inner = d.fresh("ri");
+      const Factor by = d.factor(8);
+      if (!d.record_stage([&](Stage& s) { s.split(loop, outer, inner, by); })) continue;
+      preserved.emplace_back(d.random.chance(50) ? outer : inner, d.fresh("q"));
+    } else {
+      preserved.emplace_back(loop, d.fresh("q"));
+    }
+    const std::string as = d.fresh(d.func_def().name + "_part");
+    d.record_stage([&](Stage& s) { s.rfactor(preserved, as); });
+  }
+}
+
+}  // namespace calotype::fuzz

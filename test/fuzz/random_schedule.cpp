@@ -1,0 +1,184 @@
+// Drawing a schedule: directives on the graph, then for each Func, consumers first, its place, its loops and
+// its storage; then what is refused as a whole is taken out, and now and then something is changed.
+#include "fuzz/random_schedule.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "fuzz/propose.h"
+#include "schedule/directive.h"
+#include "schedule/places.h"
+
+namespace calotype::fuzz {
+
+namespace {
+
+class Drawing {
+ public:
+  explicit Drawing(Draft& draft) : d_(draft), random_(draft.random) {}
+
+  void run() {
+    if (random_.chance(35)) ask(Turn::Graph);
+    if (random_.chance(10)) ask(Turn::Graph);
+    const bool busy = random_.chance(60);
+    std::vector<lang::FuncId> order = lang::producers_first(d_.state().out.graph);
+    for (auto f = order.rbegin(); f != order.rend(); ++f)
+      if (random_.chance(busy ? 75 : 35)) draw(*f);
+    if (d_.target.is_gpu()) complete_kernels();
+  }
+
+ private:
+  void ask(Turn turn) {
+    std::vector<int> weights;
+    std::vector<const Proposer*> asked;
+    for (const Proposer& p : proposers())
+      if (p.turn == turn && (d_.target.is_gpu() ? p.gpu : p.host)) {
+        asked.push_back(&p);
+        weights.push_back(p.weight);
+      }
+    asked[random_.weighted(weights)]->propose(d_);
+  }
+
+  void draw(lang::FuncId func) {
+    address(func, 0);
+    if (random_.chance(85)) ask(Turn::Place);
+    const std::size_t stages = d_.state().def(func).stages.size();
+    for (std::size_t i = 0; i < stages; ++i) {
+      for (std::int64_t n = random_.within(0, 4); n > 0; --n) {
+        address(func, static_cast<int>(i));
+        ask(Turn::Loops);
+      }
+      if (d_.target.is_gpu()) draw_threads(func, static_cast<int>(i));
+    }
+    address(func, 0);
+    if (random_.chance(40)) ask(Turn::Storage);
+  }
+
+  /// Every stage at root that a directive addresses needs blocks.
+  void complete_kernels() {
+    for (const lang::FuncId func : lang::producers_first(d_.state().out.graph)) {
+      if (d_.state().out.of(func).compute.kind == schedule::Place::Kind::At) continue;
+      for (int i = 0; i < static_cast<int>(d_.state().def(func).stages.size()); ++i) {
+        address(func, i);
+        if (needs_blocks(d_.state().stage_name(func, i))) propose_gpu_blocks(d_);
+      }
+    }
+  }
+
+  bool needs_blocks(const std::string& stage) const {
+    bool addressed = false;
+    for (const schedule::Directive& d : d_.schedule().directives()) {
+      const schedule::Value* of = schedule::find_arg(d, "of");
+      const bool place = d.name == "compute_at" || d.name == "store_at";
+      if (place ? *of == schedule::Value(stage) || *of == schedule::Value(stage + ".pure") : d.stage == stage)
+        addressed =
+            addressed || schedule::find_directive(d.name)->addresses != schedule::Addresses::Func || place;
+      if (d.stage == stage && d.name == "gpu_blocks") return false;
+    }
+    return addressed;
+  }
+
+  void address(lang::FuncId func, int stage) {
+    d_.func = func;
+    d_.stage = stage;
+  }
+
+  /// Threads before blocks, since a block takes the loops that are left outside.
+  void draw_threads(lang::FuncId func, int stage) {
+    for (const char* name : {"gpu_threads", "gpu_blocks"}) {
+      const bool at_loop = d_.state().out.of(func).compute.kind == schedule::Place::Kind::At;
+      if (name == std::string("gpu_blocks") ? at_loop : !random_.chance(80)) continue;
+      address(func, stage);
+      for (const Proposer& p : proposers())
+        if (p.directive == name) p.propose(d_);
+    }
+  }
+
+  Draft& d_;
+  Random& random_;
+};
+
+/// The position in "#3 split(...)"; -1 if there is none.
+int position(const Diagnostic& diagnostic) {
+  return diagnostic.directive.size() > 1 && diagnostic.directive[0] == '#'
+             ? std::atoi(diagnostic.directive.c_str() + 1)
+             : -1;
+}
+
+/// Takes out what is refused, one directive at a time; keeps a few refusals.
+Schedule repaired(Random& random, Schedule s, const Pipeline& pipeline, const Target& target,
+                  const std::function<void(const Schedule&)>& checking) {
+  const auto count = [&] { return static_cast<int>(s.directives().size()); };
+  while (count() > 0 && !random.chance(4)) {
+    checking(s);
+    const std::vector<Diagnostic> found = s.check(pipeline, target);
+    if (found.empty()) return s;
+    const int at = position(found.front()) - 1;
+    if (at < 0 || at >= count()) return s;
+    s = without(s, static_cast<std::size_t>(at));
+  }
+  return s;
+}
+
+/// Another number or word in one argument.
+void change_argument(Random& random, schedule::Directive& d) {
+  if (d.args.empty()) return;
+  auto& value =
+      d.args[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(d.args.size())))].second;
+  static const std::vector<std::int64_t> numbers = {1, 2, 3, 6, 16, 0, -1, 64, 1000};
+  static const std::vector<std::string> words = {"x",  "y",     "r",        "f0",    "o1",
+                                                 "i2", "guard", "round_up", "shared"};
+  if (auto* list = std::get_if<schedule::Value::List>(&value.data); list && !list->empty()) {
+    if (random.chance(50)) std::reverse(list->begin(), list->end());
+    if (random.chance(30)) list->pop_back();
+  } else if (std::holds_alternative<std::int64_t>(value.data)) {
+    value.data = random.pick(numbers);
+  } else if (std::holds_alternative<std::string>(value.data)) {
+    value.data = random.pick(words);
+  }
+}
+
+Schedule mutated(Random& random, const Schedule& s) {
+  std::vector<schedule::Directive> all = s.directives();
+  if (all.empty()) return s;
+  const auto at = random.below(static_cast<std::int64_t>(all.size()));
+  switch (random.below(4)) {
+    case 0:
+      all.erase(all.begin() + at);
+      break;
+    case 1:
+      all.insert(all.begin() + random.below(static_cast<std::int64_t>(all.size()) + 1), all[at]);
+      break;
+    case 2:
+      std::swap(all[at], all[random.below(static_cast<std::int64_t>(all.size()))]);
+      break;
+    default:
+      change_argument(random, all[at]);
+  }
+  return with_directives(s, all);
+}
+
+}  // namespace
+
+Schedule with_directives(const Schedule& schedule, const std::vector<schedule::Directive>& directives) {
+  Schedule s;
+  for (const Knob& k : schedule.knobs()) s.knob(k.name, k.value);
+  for (const schedule::Directive& d : directives) s.append(d);
+  return s;
+}
+
+Schedule without(const Schedule& schedule, std::size_t directive) {
+  std::vector<schedule::Directive> all = schedule.directives();
+  all.erase(all.begin() + static_cast<std::ptrdiff_t>(directive));
+  return with_directives(schedule, all);
+}
+
+Schedule generate_schedule(Random& random, const Program& program, const Pipeline& pipeline,
+                           const Target& target, const std::function<void(const Schedule&)>& checking) {
+  Draft draft(random, program, pipeline, target);
+  Drawing(draft).run();
+  Schedule s = repaired(random, draft.schedule(), pipeline, target, checking);
+  return random.chance(15) ? mutated(random, s) : s;
+}
+
+}  // namespace calotype::fuzz

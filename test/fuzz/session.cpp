@@ -1,0 +1,197 @@
+// Running many pairs: children draw and try them one after another; where one crashes the next child goes on
+// after it.
+#include "fuzz/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "driver/kernel_impl.h"
+#include "fuzz/child.h"
+#include "fuzz/generate.h"
+#include "fuzz/random_schedule.h"
+#include "lower/lower.h"
+#include "schedule/directive.h"
+
+namespace calotype::fuzz {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr unsigned seconds_a_pair = 60;
+constexpr int pairs_a_child = 200;
+
+std::string lowered(const Pipeline& p, const Schedule& s, const Target& target) {
+  schedule::Scheduled scheduled = schedule::apply_or_throw(p.graph(), s, target);
+  const lower::Options options = driver::lower_options(scheduled, {}, driver::dense_class(scheduled, {}));
+  std::string all;
+  for (const lower::Function& f : lower::lower(std::move(scheduled), options).functions)
+    all += lower::to_string(f) + "\n";
+  return all;
+}
+
+/// Leaves out one directive, and says whether the program is then another; nothing where it is then refused.
+void try_removal(Random& random, const Pair& pair, const Say& say) {
+  const auto& directives = pair.schedule.directives();
+  if (directives.empty()) return;
+  const auto at = static_cast<std::size_t>(random.below(static_cast<std::int64_t>(directives.size())));
+  const Pipeline p = build(pair.program);
+  try {
+    const std::string less = lowered(p, without(pair.schedule, at), pair.target);
+    const bool changed = less != lowered(p, pair.schedule, pair.target);
+    say((changed ? "+" : "-") + directives[at].name);
+  } catch (const Error&) {
+  }
+}
+
+/// The messages of a child: a letter and what goes with it.
+void try_seed(std::uint64_t seed, const Target& target, const Say& say) {
+  allow_seconds(seconds_a_pair);
+  say("b" + std::to_string(seed));
+  Pair pair;
+  Outcome outcome;
+  try {
+    pair = draw_pair(seed, target, [&](const Pair& p) { say("p" + text(p)); });
+    say("p" + text(pair));
+    outcome = try_pair(pair);
+  } catch (const std::exception& e) {
+    outcome = {Verdict::BadProgram, "no pair", e.what()};
+  }
+  if (outcome.verdict == Verdict::Accepted) {
+    for (const schedule::Directive& d : pair.schedule.directives()) say("u" + d.name);
+    Random random(seed);
+    if (random.chance(30)) try_removal(random, pair, say);
+  }
+  say("w" + outcome.what);
+  say("d" + outcome.detail);
+  say("v" + std::to_string(static_cast<int>(outcome.verdict)));
+}
+
+class Runner {
+ public:
+  explicit Runner(const Session& session) : session_(session), next_(session.seed) {}
+
+  Tally run() {
+    const auto start = Clock::now();
+    const auto over = [&] { return session_.time && Clock::now() - start > *session_.time; };
+    const std::uint64_t end = session_.seed + static_cast<std::uint64_t>(session_.pairs);
+    while (next_ < end && !over()) {
+      const std::uint64_t last = std::min<std::uint64_t>(end, next_ + pairs_a_child);
+      const Ending ending = in_child(
+          [&, first = next_](const Say& say) {
+            for (std::uint64_t seed = first; seed < last && !over(); ++seed)
+              try_seed(seed, session_.target, say);
+          },
+          [&](const std::string& message) { hear(message); });
+      if (!ending.finished) settle({Verdict::Failed, ending.how, ""});
+    }
+    return std::move(tally_);
+  }
+
+ private:
+  void hear(const std::string& message) {
+    const std::string rest = message.substr(1);
+    switch (message[0]) {
+      case 'b':
+        next_ = std::stoull(rest);
+        pair_.clear();
+        break;
+      case 'p':
+        pair_ = rest;
+        break;
+      case 'u':
+        tally_.directives[rest].used++;
+        break;
+      case '+':
+      case '-':
+        tally_.directives[rest].removed++;
+        tally_.directives[rest].changed += message[0] == '+';
+        break;
+      case 'w':
+        outcome_.what = rest;
+        break;
+      case 'd':
+        outcome_.detail = rest;
+        break;
+      case 'v':
+        outcome_.verdict = static_cast<Verdict>(std::stoi(rest));
+        settle(outcome_);
+        break;
+      default:
+        break;
+    }
+  }
+
+  /// The pair of the present seed is done with.
+  void settle(const Outcome& outcome) {
+    tally_.pairs++;
+    tally_.verdicts[outcome.verdict]++;
+    if (outcome.verdict == Verdict::Failed || outcome.verdict == Verdict::BadProgram) {
+      tally_.failures.push_back({next_, outcome, {}});
+      if (!pair_.empty()) tally_.failures.back().pair = pair_of(pair_);
+    }
+    next_++;
+  }
+
+  const Session& session_;
+  std::uint64_t next_;
+  std::string pair_;
+  Outcome outcome_;
+  Tally tally_;
+};
+
+}  // namespace
+
+Pair draw_pair(std::uint64_t seed, const Target& target, const std::function<void(const Pair&)>& checking) {
+  Random random(seed);
+  Pair pair;
+  pair.target = target;
+  pair.program = generate_program(random);
+  const Pipeline pipeline = build(pair.program);
+  pair.schedule = generate_schedule(random, pair.program, pipeline, target, [&](const Schedule& s) {
+    Pair candidate = pair;
+    candidate.schedule = s;
+    checking(candidate);
+  });
+  return pair;
+}
+
+Tally run(const Session& session) {
+  Tally tally = Runner(session).run();
+  for (const schedule::DirectiveSpec& d : schedule::directives()) tally.directives[d.name];
+  return tally;
+}
+
+double Tally::accepted() const {
+  const auto found = verdicts.find(Verdict::Accepted);
+  return pairs == 0 || found == verdicts.end()
+             ? 0
+             : static_cast<double>(found->second) / static_cast<double>(pairs);
+}
+
+std::string Tally::str() const {
+  const auto count = [&](Verdict v) { return verdicts.count(v) ? verdicts.at(v) : 0; };
+  std::string text =
+      fmt::format("{} pairs: {} ran ({:.1f}%), {} refused, {} calls refused, {} no programs, {} failed\n",
+                  pairs, count(Verdict::Accepted), 100 * accepted(), count(Verdict::Refused),
+                  count(Verdict::CallRefused), count(Verdict::BadProgram), count(Verdict::Failed));
+  text += fmt::format("{:16}{:>8}{:>12}{:>12}\n", "directive", "used", "left out", "it mattered");
+  for (const auto& [name, use] : directives)
+    text += fmt::format("{:16}{:>8}{:>12}{:>12}\n", name, use.used, use.removed, use.changed);
+  return text;
+}
+
+std::string report(const FailedPair& f) {
+  std::string all =
+      fmt::format("seed {} for {}: {}\n{}\n", f.seed, f.pair.target.str(), f.outcome.what, f.outcome.detail);
+  if (f.pair.program.funcs.empty()) return all;
+  all += cpp(f.pair.program) + f.pair.schedule.str() + "\n";
+  try {
+    all += f.pair.schedule.to_json(build(f.pair.program), f.pair.target);
+  } catch (const std::exception& e) {
+    all += fmt::format("(no schedule file: {})\n", e.what());
+  }
+  return all + "\n" + text(f.pair);
+}
+
+}  // namespace calotype::fuzz

@@ -1,0 +1,55 @@
+#pragma once
+// Many pairs, each from a seed of its own, and what came of them.
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fuzz/property.h"
+
+namespace calotype::fuzz {
+
+struct Session {
+  std::uint64_t seed = 1;  ///< of the first pair; each next one has the next
+  std::int64_t pairs = 300;
+  Target target = Target::host();
+  std::optional<std::chrono::seconds> time;  ///< stops after it
+};
+
+/// How often a directive occurred in pairs that ran, and whether it mattered where that was looked at.
+struct Use {
+  std::int64_t used = 0, removed = 0, changed = 0;
+};
+
+struct FailedPair {
+  std::uint64_t seed = 0;
+  Outcome outcome;
+  Pair pair;
+};
+
+struct Tally {
+  std::int64_t pairs = 0;
+  std::map<Verdict, std::int64_t> verdicts;
+  std::map<std::string, Use> directives;
+  std::vector<FailedPair> failures;  ///< pairs that failed, and programs that were none
+
+  double accepted() const;
+  /// A table, and the numbers above it.
+  std::string str() const;
+};
+
+/// The pair of a seed. `checking` hears each schedule before it is checked: the last word where that crashes.
+/// Errors as of a program that is no pipeline.
+Pair draw_pair(std::uint64_t seed, const Target& target, const std::function<void(const Pair&)>& checking);
+
+Tally run(const Session& session);
+
+/// A failure as a reader wants it: the program in C++, the schedule, what happened, and the text for the
+/// corpus.
+std::string report(const FailedPair& failure);
+
+}  // namespace calotype::fuzz
