@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "schedule/callees.h"
 #include "schedule/places.h"
 #include "schedule/spelling.h"
 
@@ -42,24 +43,17 @@ struct Source {
   std::vector<std::string> coordinates;
 };
 
-Source find_source(const Application& a, const std::string& name) {
+Source find_source(const Application& a) {
   const lang::Graph& graph = a.state.out.graph;
   Source s;
-  if (const lang::FuncDef* f = graph.find_func(name)) {
-    s.callee = f->callee;
-    s.func = f->id;
-    for (const ir::SymbolPtr& arg : f->args) s.coordinates.push_back(arg->name);
-    return s;
+  s.callee = find_callee(a, "of");
+  if (s.callee->kind == ir::CalleeKind::Func) {
+    s.func = FuncId{s.callee->index};
+    for (const ir::SymbolPtr& arg : graph.func(s.func).args) s.coordinates.push_back(arg->name);
+  } else {
+    for (int d = 0; d < s.callee->rank; d++) s.coordinates.push_back(fmt::format("d{}", d));
   }
-  if (const lang::InputDef* input = graph.find_input(name)) {
-    s.callee = input->callee;
-    for (std::size_t d = 0; d < input->extents.size(); d++) s.coordinates.push_back(fmt::format("d{}", d));
-    return s;
-  }
-  std::vector<std::string> names = graph.func_names();
-  for (const lang::InputDef& input : graph.inputs) names.push_back(input.name);
-  a.refuse(fmt::format("there is no Func or input '{}'", name), name,
-           name_choices(name, names, "Funcs and inputs"));
+  return s;
 }
 
 bool calls(const lang::FuncDef& f, const ir::CalleePtr& callee) {
@@ -113,7 +107,7 @@ void redirect(lang::FuncDef& f, const ir::CalleePtr& from, const ir::CalleePtr& 
 
 void apply(Application& a) {
   State& state = a.state;
-  const Source source = find_source(a, a.name("of"));
+  const Source source = find_source(a);
   const std::string as = copy_name(a.name("of"), a.has("for") ? a.names("for") : std::vector<std::string>{});
   if (a.has("as") && a.name("as") != as)
     a.refuse(fmt::format("the copy cannot be named '{}'", a.name("as")), a.name("as"),
