@@ -126,9 +126,9 @@ void check_aligned(const LoopTree& tree, FuncId id, const Box& box) {
 void shape_storage(LoopTree& tree, FuncId id, Storage& storage) {
   for (const Interval& i : storage.box)
     storage.shape.push_back(ir::constant_upper_bound(extent_of(tree, i), tree.facts).value_or(-1));
-  hoist(tree, id, storage);
   for (const schedule::DimNumber& bound : tree.scheduled.of(id).storage.extents)
     bound_storage(tree, id, bound, storage);
+  hoist(tree, id, storage);
 }
 
 }  // namespace calotype::lower
