@@ -33,6 +33,13 @@ enum class Tail {
 /// Where the values of a Func live.
 enum class Memory { Auto, Heap, Stack, Global, Shared, Register, Local };
 
+/// Whether a loop is cut into a prologue, a steady part without clamps and end tests, and an epilogue.
+enum class Partition {
+  Auto,    ///< where it is the innermost loop that decides something
+  Never,   ///< stays whole
+  Always,  ///< also where a loop inside could decide the same
+};
+
 /// A named integer of a schedule, which a tuner or `--set` may change.
 struct Knob {
   std::string name;
@@ -139,6 +146,37 @@ class Stage {
   Stage& store_in(Memory memory);
   /// Promise that `dim` covers exactly [min, min + extent): checked at the call.
   Stage& bound(const LoopName& dim, Factor min, Factor extent);
+  /// Promise that `dim` covers exactly `extent` coordinates, from wherever it starts.
+  Stage& bound_extent(const LoopName& dim, Factor extent);
+  /// Compute at least what is needed, from a multiple of `modulus` (plus `remainder`) on and in multiples of
+  /// it. Not for outputs whose region is not so already.
+  Stage& align_bounds(const LoopName& dim, Factor modulus, Factor remainder = 0);
+  /// The same for the extent alone.
+  Stage& align_extent(const LoopName& dim, Factor modulus);
+  /// Sizes that a tuner may assume; no effect on code.
+  Stage& set_estimate(const LoopName& dim, Factor min, Factor extent);
+
+  // Memory of a Func that is no output
+  /// Order of the dimensions in memory, innermost first; those not named keep their places.
+  Stage& reorder_storage(const std::vector<LoopName>& dims);
+  template <class... Dims>
+  Stage& reorder_storage(const LoopName& a, const LoopName& b, const Dims&... rest) {
+    return reorder_storage(std::vector<LoopName>{a, b, LoopName(rest)...});
+  }
+  /// Allocate a multiple of `multiple` along `dim`: so are the strides of the dimensions outside it.
+  Stage& align_storage(const LoopName& dim, Factor multiple);
+  /// Allocate `elements` more along `dim` than are used.
+  Stage& pad(const LoopName& dim, Factor elements);
+  /// Allocate exactly `extent` along `dim`, which holds what is needed: proved, or checked at the call.
+  Stage& bound_storage(const LoopName& dim, Factor extent);
+  /// A ring of `extent` along `dim`. Refused unless what is alive at once is proved to fit.
+  Stage& fold_storage(const LoopName& dim, Factor extent);
+  /// Allocate at a loop further out, without keeping what earlier iterations have computed.
+  Stage& hoist_storage(const FuncName& consumer, const LoopName& loop);
+  Stage& hoist_storage(const Stage& consumer, const LoopName& loop);
+  Stage& hoist_storage_root();
+  /// Stores to the Func's memory (an output's as well) pass the caches by, where the machine can.
+  Stage& stream_stores();
 
   // Loops of this stage
   Stage& split(const LoopName& loop, const LoopName& outer, const LoopName& inner, Factor factor,
@@ -156,6 +194,11 @@ class Stage {
   Stage& reorder(const LoopName& a, const LoopName& b, const Loops&... rest) {
     return reorder(std::vector<LoopName>{a, b, LoopName(rest)...});
   }
+  Stage& rename(const LoopName& loop, const LoopName& name);
+  Stage& partition(const LoopName& loop, Partition how);
+  /// At the head of each iteration of `at`, fetch into the caches what the code inside will read of `of`
+  /// when `from` (that loop or one around it) has advanced by `offset`.
+  Stage& prefetch(const FuncName& of, const LoopName& at, const LoopName& from, Factor offset);
   Stage& serial(const LoopName& loop);
   Stage& parallel(const LoopName& loop);
   Stage& unroll(const LoopName& loop);
@@ -213,6 +256,11 @@ class Schedule {
   /// A copy of `of` (an input or Func) between it and the consumers listed (empty: all): a Func named
   /// `OF.in(A,B)` or `OF.in`, whose stage is returned.
   Stage in(const FuncName& of, const std::vector<FuncName>& consumers = {});
+
+  /// The value of a named size that a tuner may assume; no effect on code.
+  void estimate_size(const Dim& size, Factor value);
+  /// Loads of the values of a Func or input pass the caches by, where the machine can.
+  void stream_loads(const FuncName& of);
 
   /// A named integer. Its value is part of the schedule.
   Knob knob(const std::string& name, std::int64_t value);

@@ -74,6 +74,8 @@ class StmtPrinter {
       case StmtKind::Note:
         line("// " + s->text());
         return print_children(*s);
+      case StmtKind::Prefetch:
+        return print_prefetch(*s);
     }
   }
 
@@ -123,6 +125,13 @@ class StmtPrinter {
     line(fmt::format("allocate {}: {}[{}] in {}", buffer.name, buffer.type.str(), list(buffer.extents),
                      to_string(buffer.space)));
     print_children(s);
+  }
+
+  void print_prefetch(const StmtNode& s) {
+    std::string text = fmt::format("prefetch {}[{}]", s.buffer()->name, to_string(s.exprs[0]));
+    for (std::size_t i = 1; i < s.exprs.size(); i += 2)
+      text += fmt::format(", {} by {}", to_string(s.exprs[i]), to_string(s.exprs[i + 1]));
+    line(text);
   }
 
   std::string text_;

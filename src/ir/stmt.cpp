@@ -91,6 +91,16 @@ Stmt note(std::string text, Stmt body) {
   return make_stmt(StmtKind::Note, {}, {std::move(body)}, std::move(text));
 }
 
+Stmt prefetch(const BufferPtr& buffer, Expr index,
+              const std::vector<std::pair<Expr, Expr>>& counts_and_steps) {
+  std::vector<Expr> exprs = {std::move(index)};
+  for (const auto& [count, step] : counts_and_steps) {
+    exprs.push_back(count);
+    exprs.push_back(step);
+  }
+  return make_stmt(StmtKind::Prefetch, std::move(exprs), {}, buffer);
+}
+
 Stmt map_children(const Stmt& s, const std::function<Expr(const Expr&)>& on_expr,
                   const std::function<Stmt(const Stmt&)>& on_stmt) {
   std::vector<Expr> exprs;

@@ -17,15 +17,17 @@ namespace calotype::ir {
 /// | Check    | condition, values...           |              | text      |
 /// | Barrier  |                                |              | SyncInfo  |
 /// | Note     |                                | body         | text      |
+/// | Prefetch | index, (count, step)..         |              | Buffer    |
 ///
 /// Store: predicate is Bool of as many lanes as the value; false lanes touch no memory. It is always there:
 /// the constant true where there is no condition (`is_one(predicate)`). Check: the text has one {} a value; a
 /// false condition ends the call with that message. Note: a comment for printers ("produce blur_y, computed
-/// at out.yo"). Let: may also bind a vector value.
+/// at out.yo"). Prefetch: a hint to load the elements at index + i * step + j * step .. for all i, j ..
+/// below their counts; they need not exist. Let: may also bind a vector value.
 ///
 /// The extents, mins and strides of a Buffer are part of its identity, not operands of the statements that
 /// name it: visiting and rewriting leave them alone.
-enum class StmtKind : std::uint8_t { Block, Let, For, If, Store, Allocate, Check, Barrier, Note };
+enum class StmtKind : std::uint8_t { Block, Let, For, If, Store, Allocate, Check, Barrier, Note, Prefetch };
 
 /// A loop as printers and debuggers see it.
 struct LoopInfo {
@@ -34,6 +36,8 @@ struct LoopInfo {
   int axis = 0;             ///< for GpuBlock, GpuThread: 0 x, 1 y, 2 z
   std::string func = {};    ///< the Func of the stage that it belongs to
   std::string origin = {};  ///< what made it: "split(y, yo, yi, 32)"; empty: the stage itself
+  Partition partition = Partition::Auto;
+  std::string partition_origin = {};  ///< the directive that says so
 
   /// "blur_y: split(y, yo, yi, 32)".
   std::string text() const { return func.empty() || origin.empty() ? func + origin : func + ": " + origin; }
@@ -75,6 +79,8 @@ Stmt allocate(const BufferPtr& buffer, Stmt body);
 Stmt check(Expr condition, std::string text, std::vector<Expr> values = {});
 Stmt barrier(std::string reason);
 Stmt note(std::string text, Stmt body);
+Stmt prefetch(const BufferPtr& buffer, Expr index,
+              const std::vector<std::pair<Expr, Expr>>& counts_and_steps);
 
 /// Rebuild with mapped expressions and statements; returns `s` itself if nothing changed. A null statement
 /// from `on_stmt` removes it.

@@ -79,6 +79,8 @@ struct Buffer {
   int argument = -1;          ///< for MemorySpace::Argument: position among the arguments of the pipeline
   bool read_only = false;     ///< never written by the program
   bool idempotent = false;    ///< threads may write an element at the same time, but the same value
+  bool stream_loads = false;  ///< its values are used once: loads, or stores, may pass the caches by
+  bool stream_stores = false;
   std::int64_t offset =
       0;  ///< for MemorySpace::Shared: byte offset in the block's shared memory (memory pass)
   std::uint64_t unique = 0;  ///< order of creation
@@ -89,5 +91,8 @@ BufferPtr make_buffer(Buffer description);
 /// What the iterations of a loop are.
 enum class Binding : std::uint8_t { Serial, Unrolled, Vector, Parallel, GpuBlock, GpuThread };
 const char* to_string(Binding binding);
+
+/// Whether a loop is cut where its body tests for ends (see partition_loops).
+enum class Partition : std::uint8_t { Auto, Never, Always };
 
 }  // namespace calotype::ir

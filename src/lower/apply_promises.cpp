@@ -17,25 +17,30 @@ class Promises {
 
   void run() {
     for (const lang::OutputDef& output : graph().outputs)
-      for (const schedule::BoundPromise& p : tree_.scheduled.of(output.func).bounds) {
-        const Expr extent = output.extents[p.dim], min = output.mins[p.dim];
-        const Expr kept = ir::simplify(extent == ir::index(p.extent) && min == ir::index(p.min));
-        if (!ir::is_one(kept))
-          tree_.promises.push_back(
-              {kept,
-               fmt::format("the schedule's {} fits only an extent of {} from {}, not {{}} from {{}}",
-                           p.origin, p.extent, p.min),
-               tree_.func(output.func).name,
-               {extent, min},
-               fmt::format("an extent of {} from {}, or a schedule without that bound", p.extent, p.min)});
-        replace(extent, p.extent, {{}, output.func, p.dim, false});
-        replace(min, p.min, {{}, output.func, p.dim, true});
-      }
+      for (const schedule::BoundPromise& p : tree_.scheduled.of(output.func).bounds) apply(output, p);
     if (!constants_.empty()) substitute_sizes();
   }
 
  private:
   lang::Graph& graph() { return tree_.scheduled.graph; }
+
+  void apply(const lang::OutputDef& output, const schedule::BoundPromise& p) {
+    const Expr extent = output.extents[p.dim], min = output.mins[p.dim];
+    Expr kept = extent == ir::index(p.extent);
+    if (p.min) kept = kept && min == ir::index(*p.min);
+    kept = ir::simplify(kept);
+    const std::string from = p.min ? fmt::format(" from {}", *p.min) : "";
+    if (!ir::is_one(kept))
+      tree_.promises.push_back(
+          {kept,
+           fmt::format("the schedule's {} fits only an extent of {}{}, not {{}} from {{}}", p.origin,
+                       p.extent, from),
+           tree_.func(output.func).name,
+           {extent, min},
+           fmt::format("an extent of {}{}, or a schedule without that bound", p.extent, from)});
+    replace(extent, p.extent, {{}, output.func, p.dim, false});
+    if (p.min) replace(min, *p.min, {{}, output.func, p.dim, true});
+  }
 
   void replace(const Expr& size, std::int64_t value, LoopTree::PromisedSize promised) {
     if (!ir::is(size, ir::Op::Variable)) return;
@@ -77,16 +82,20 @@ void apply_promises(LoopTree& tree) { Promises(tree).run(); }
 void keep_promises(LoopTree& tree, FuncId id, std::vector<Box>& needs) {
   const lang::FuncDef& func = tree.func(id);
   for (const schedule::BoundPromise& p : tree.scheduled.of(id).bounds) {
-    const ir::Interval promised{ir::index(p.min), ir::index(p.min + p.extent - 1)}, all = needs[0][p.dim];
+    const ir::Interval all = needs[0][p.dim];
+    const Expr min = p.min ? ir::index(*p.min) : all.min;
+    const ir::Interval promised{min, ir::simplify(min + ir::index(p.extent - 1), tree.facts)};
     const Expr holds = ir::simplify(all.min >= promised.min && all.max <= promised.max, tree.facts);
     if (depends_on_loops(tree, holds) && !ir::prove(holds, tree.facts))
       throw Error({.kind = ErrorKind::Schedule,
                    .message = fmt::format(
-                       "'{}' is bounded to {} to {} in '{}', and what its place needs may lie outside",
-                       func.name, p.min, p.min + p.extent - 1, func.args[p.dim]->name),
+                       "'{}' is bounded to {} in '{}', and what its place needs may lie outside", func.name,
+                       p.min ? fmt::format("{} to {}", *p.min, *p.min + p.extent - 1)
+                             : fmt::format("{} coordinates", p.extent),
+                       func.args[p.dim]->name),
                    .func = func.name,
                    .directive = p.origin,
-                   .value = fmt::format("{} from {}", p.extent, p.min),
+                   .value = p.min ? fmt::format("{} from {}", p.extent, *p.min) : std::to_string(p.extent),
                    .legal = fmt::format("a bound that holds what is needed: {} to {}", ir::to_string(all.min),
                                         ir::to_string(all.max))});
     require(tree, {holds,

@@ -49,37 +49,67 @@ class MemoryPass {
                    .type = def.types[c],
                    .space = space};
       if (storage.layout) {
+        refuse_strides(func);
         b.mins = {ir::index(0)};
         b.extents = {ir::index(storage.layout->size(layout::Axis::Register))};
         b.strides = {ir::index(1)};
       } else if (c > 0) {
-        b.mins = storage.buffers[0]->mins;
-        b.extents = storage.buffers[0]->extents;
-        b.strides = storage.buffers[0]->strides;
+        const ir::Buffer& first = *storage.buffers[0];
+        b.mins = first.mins;
+        b.extents = first.extents;
+        b.strides = first.strides;
+        b.stream_loads = first.stream_loads;
+        b.stream_stores = first.stream_stores;
       } else {
-        dense(b, storage);
+        dense(b, func, storage);
       }
       if (around.kernel && space == MemorySpace::Shared) b.offset = reserve_shared(func, b, *around.kernel);
       storage.buffers.push_back(ir::make_buffer(std::move(b)));
     }
   }
 
-  void dense(ir::Buffer& b, Storage& storage) {
-    Expr stride = ir::index(1);
+  void dense(ir::Buffer& b, FuncId func, Storage& storage) {
+    const schedule::StorageSchedule& asked = tree_.scheduled.of(func).storage;
+    b.stream_loads = asked.stream_loads;
+    b.stream_stores = asked.stream_stores;
     for (std::size_t d = 0; d < storage.box.size(); ++d) {
-      const ir::Interval& i = storage.box[d];
-      Expr extent = ir::simplify(i.max - i.min + ir::index(1), tree_.facts);
-      if (storage.folds[d])
-        extent = ir::index(storage.folds[d]);
-      else if (storage.shape[d] >= 0)
-        extent = ir::index(storage.shape[d]);
-      else if (b.space == MemorySpace::Heap)
-        extent = named(extent, fmt::format("{}.{}.stored", b.name, d), storage);
-      b.mins.push_back(i.min);
+      Expr extent;
+      if (const std::int64_t known = constant_extent(func, storage, d); known >= 0) {
+        extent = ir::index(known);
+      } else {
+        const ir::Interval& i = storage.box[d];
+        extent = storage.hoisted.empty() ? i.max - i.min + ir::index(1) : storage.hoisted[d];
+        extent = ir::simplify(allocated(asked, d, extent), tree_.facts);
+        if (b.space == MemorySpace::Heap)
+          extent = named(extent, fmt::format("{}.{}.stored", b.name, d), storage);
+      }
+      b.mins.push_back(storage.box[d].min);
       b.extents.push_back(extent);
-      b.strides.push_back(stride);
-      stride = ir::simplify(stride * extent, tree_.facts);
     }
+    b.strides.resize(b.extents.size());
+    Expr stride = ir::index(1);
+    for (std::size_t i = 0; i < b.extents.size(); ++i) {
+      const std::size_t d = asked.order.empty() ? i : static_cast<std::size_t>(asked.order[i]);
+      b.strides[d] = stride;
+      stride = ir::simplify(stride * b.extents[d], tree_.facts);
+    }
+  }
+
+  /// What is allocated where `extent` is used.
+  static Expr allocated(const schedule::StorageSchedule& asked, std::size_t d, Expr extent) {
+    const int dim = static_cast<int>(d);
+    if (const auto* pad = asked.find(asked.pads, dim)) extent = extent + ir::index(pad->value);
+    const auto* multiple = asked.find(asked.multiples, dim);
+    if (!multiple) return extent;
+    const Expr m = ir::index(multiple->value);
+    return (extent + m - ir::index(1)) / m * m;
+  }
+
+  /// What is allocated along a dimension where that is a constant, else -1.
+  std::int64_t constant_extent(FuncId func, const Storage& storage, std::size_t d) const {
+    const std::int64_t used = storage.folds[d] ? storage.folds[d] : storage.shape[d];
+    if (used < 0) return -1;
+    return *ir::as_int(ir::simplify(allocated(tree_.scheduled.of(func).storage, d, ir::index(used))));
   }
 
   static Expr named(const Expr& extent, const std::string& name, Storage& storage) {
@@ -89,11 +119,11 @@ class MemoryPass {
   }
 
   /// Elements if the storage has a constant upper bound, else -1.
-  static std::int64_t constant_elements(const Storage& storage) {
+  std::int64_t constant_elements(FuncId func, const Storage& storage) const {
     if (storage.layout) return storage.layout->size(layout::Axis::Register);
     std::int64_t total = 1;
     for (std::size_t d = 0; d < storage.shape.size(); ++d) {
-      const std::int64_t extent = storage.folds[d] ? storage.folds[d] : storage.shape[d];
+      const std::int64_t extent = constant_extent(func, storage, d);
       if (extent < 0) return -1;
       total *= extent;
     }
@@ -106,9 +136,24 @@ class MemoryPass {
     return bytes;
   }
 
+  /// Registers of a whole block have no order and no strides.
+  void refuse_strides(FuncId func) {
+    const schedule::StorageSchedule& asked = tree_.scheduled.of(func).storage;
+    if (asked.origin.empty()) return;
+    throw Error(
+        {.kind = ErrorKind::Schedule,
+         .message = fmt::format("'{}' is dealt out to the registers of a block's threads, which have no "
+                                "order and no strides",
+                                tree_.func(func).name),
+         .func = tree_.func(func).name,
+         .directive = asked.origin,
+         .value = tree_.func(func).name,
+         .legal = "store_in(Shared), or storage inside the thread loops"});
+  }
+
   MemorySpace choose_space(FuncId func, const Storage& storage, const Surroundings& around) {
     const Memory asked = tree_.scheduled.of(func).memory;
-    const std::int64_t elements = constant_elements(storage);
+    const std::int64_t elements = constant_elements(func, storage);
     const bool fits = elements >= 0 && elements * bytes_of_point(func) <= kStackBytes;
     if (!gpu_) {
       if (asked == Memory::Stack || asked == Memory::Register || asked == Memory::Local)
@@ -132,7 +177,7 @@ class MemoryPass {
   }
 
   void need_constant(FuncId func, const Storage& storage) {
-    if (constant_elements(storage) >= 0) return;
+    if (constant_elements(func, storage) >= 0) return;
     for (std::size_t d = 0; d < storage.shape.size(); ++d)
       if (storage.shape[d] < 0 && !storage.folds[d])
         refuse(
@@ -140,8 +185,10 @@ class MemoryPass {
             fmt::format("storage of this kind needs a constant size, and dimension {} has no constant bound",
                         d),
             ir::to_string(ir::simplify(storage.box[d].max - storage.box[d].min + ir::index(1), tree_.facts)),
-            fmt::format("bound('{}', ...) on the output it follows from, or a constant tile around it",
-                        tree_.func(func).args[d]->name));
+            fmt::format(
+                "bound('{0}', ...) on the output it follows from, bound_storage('{0}', ...), or a constant "
+                "tile around it",
+                tree_.func(func).args[d]->name));
   }
 
   [[noreturn]] void refuse(FuncId func, std::string message, std::string value, std::string legal) {

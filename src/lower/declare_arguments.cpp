@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lower/passes.h"
 
 namespace calotype::lower {
@@ -43,6 +45,8 @@ void declare_arguments(LoopTree& tree) {
                    .space = ir::MemorySpace::Argument,
                    .argument = position,
                    .read_only = true};
+      const std::vector<lang::InputId>& streamed = tree.scheduled.streamed_inputs;
+      b.stream_loads = std::find(streamed.begin(), streamed.end(), input.id) != streamed.end();
       for (std::size_t d = 0; d < input.extents.size(); ++d) {
         b.mins.push_back(ir::index(0));
         b.extents.push_back(input.extents[d]);
@@ -59,6 +63,8 @@ void declare_arguments(LoopTree& tree) {
                  .type = graph.output_type(output),
                  .space = ir::MemorySpace::Argument,
                  .argument = position++};
+    b.stream_loads = tree.scheduled.of(output.func).storage.stream_loads;
+    b.stream_stores = tree.scheduled.of(output.func).storage.stream_stores;
     for (int d = 0; d < func.rank(); ++d) {
       b.mins.push_back(output.mins[d]);
       b.extents.push_back(output.extents[d]);

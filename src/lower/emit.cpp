@@ -15,6 +15,8 @@
 namespace calotype::lower {
 namespace {
 
+constexpr std::int64_t kLineBytes = 64;  // of a cache
+
 class Emitter {
  public:
   explicit Emitter(const LoopTree& tree)
@@ -95,12 +97,50 @@ class Emitter {
     open_.push_back(node.loop);
     ir::Stmt body = guarded(node.stage, children(node), loop.var);
     open_.pop_back();
+    std::vector<ir::Stmt> first;
+    for (const PrefetchRegion& region : loop.prefetches) first.push_back(emit_prefetch(region));
+    first.push_back(body);
+    body = ir::block(std::move(first));
     for (auto let = loop.lets.rbegin(); let != loop.lets.rend(); ++let)
       body = ir::let_stmt(let->symbol, let->value, body);
     ir::LoopInfo info{.var = loop.var, .binding = loop.binding, .axis = loop.axis};
     info.func = tree_.func(node.stage.func).name;
     info.origin = loop.origin;
+    info.partition = loop.partition;
+    info.partition_origin = loop.partition_origin;
     return ir::for_loop(std::move(info), loop.min, loop.extent, body);
+  }
+
+  /// The lines of cache that hold the box: along dimension 0 where its stride is 1 one element of each.
+  ir::Stmt emit_prefetch(const PrefetchRegion& region) {
+    if (region.of->kind == ir::CalleeKind::Input)
+      return emit_prefetch(region, tree_.inputs[region.of->index], true);
+    std::vector<ir::Stmt> components;
+    for (const ir::BufferPtr& b : buffers_of(FuncId{region.of->index}))
+      components.push_back(emit_prefetch(region, b, false));
+    return ir::block(std::move(components));
+  }
+
+  ir::Stmt emit_prefetch(const PrefetchRegion& region, const ir::BufferPtr& b, bool input) {
+    std::vector<Expr> first;
+    std::vector<std::pair<Expr, Expr>> counts_and_steps;
+    for (std::size_t d = 0; d < region.box.size(); ++d) {
+      const ir::Interval& i = region.box[d];
+      const Expr line = ir::index(ir::is_one(b->strides[d]) ? kLineBytes / b->type.bytes() : 1);
+      first.push_back(i.min);
+      counts_and_steps.emplace_back(simple((i.max - i.min + line - ir::index(1)) / line + ir::index(1)),
+                                    simple(line * b->strides[d]));
+    }
+    return ir::prefetch(b, input ? strided_index(b, first, {}) : prefetched_index(region, b, first),
+                        counts_and_steps);
+  }
+
+  // In a ring the box starts at its slot; what wraps around is in the caches already.
+  Expr prefetched_index(const PrefetchRegion& region, const ir::BufferPtr& b,
+                        const std::vector<Expr>& first) {
+    auto it = tree_.storage.find(FuncId{region.of->index});
+    return strided_index(b, first,
+                         it == tree_.storage.end() ? std::vector<std::int64_t>{} : it->second.folds);
   }
 
   /// Inside out, a guard goes around the body of the first loop whose variable it tests; without a variable

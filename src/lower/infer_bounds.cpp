@@ -38,6 +38,8 @@ class Inference {
     for (auto it = order.rbegin(); it != order.rend(); ++it)
       if (!tree_.inlined(*it)) infer(*it);
     for (const lang::InputDef& input : graph().inputs) check_input(input);
+    for (const auto& [ref, info] : tree_.stages)
+      for (const schedule::Prefetch& p : tree_.schedule_of(ref).prefetches) prefetch(ref, p);
   }
 
  private:
@@ -56,7 +58,10 @@ class Inference {
     const lang::FuncDef& func = tree_.func(id);
     const schedule::FuncSchedule& sched = tree_.scheduled.of(id);
     Box box = required(id, *func.callee(), sched.compute);
-    if (const lang::OutputDef* output = output_def(id)) include_output(box, *output);
+    if (const lang::OutputDef* output = output_def(id)) {
+      include_output(box, *output);
+      check_aligned(tree_, id, box);
+    }
     std::vector<Box> needs = stage_needs(func, box);
     if (output_def(id)) keep_inside(func, box, needs);
     if (!graph().is_output(id)) keep_promises(tree_, id, needs);
@@ -70,14 +75,11 @@ class Inference {
         for (Interval& i : storage.box)
           i = eliminate_to(i, site_loops(tree_, sched.compute), sched.store, func.name);
         name_bounds(func, storage.box, sched.store, ".stored");
-        if (func.stages.size() == 1) {
-          slide_window(tree_, id, all, storage);
-          name_bounds(func, all, sched.compute, ".new");
-        }
+        slide_window(tree_, id, all, storage);
+        if (func.stages.size() == 1) name_bounds(func, all, sched.compute, ".new");
       }
-      for (const Interval& i : storage.box)
-        storage.shape.push_back(ir::constant_upper_bound(extent(i), tree_.facts).value_or(-1));
       if (storage.folds.empty()) storage.folds.assign(storage.box.size(), 0);
+      shape_storage(tree_, id, storage);
       tree_.storage[id] = std::move(storage);
     }
     for (std::size_t s = 0; s < func.stages.size(); ++s)
@@ -297,6 +299,7 @@ class Inference {
     std::vector<Box> needs(func.stages.size());
     Box need = box;
     for (std::size_t s = func.stages.size(); s-- > 0;) {
+      if (!graph().is_output(func.id)) align_region(tree_, func.id, need);
       needs[s] = need;
       if (s > 0) include_own_accesses(func, static_cast<int>(s), need);
     }
@@ -404,6 +407,68 @@ class Inference {
               {box[d].min, box[d].max, input.extents[d] - ir::index(1)},
               "an input that holds what is read, or a boundary condition on it");
     }
+  }
+
+  // ---- Prefetches
+
+  void prefetch(StageRef owner, const schedule::Prefetch& p) {
+    if (p.of->kind == ir::CalleeKind::Func) require_outside(owner, p);
+    const Place site{Place::Kind::At, owner.func, owner.stage, p.at};
+    Box box(p.of->rank);
+    bool read = false;
+    for (const auto& [ref, info] : tree_.stages) {
+      const std::vector<LoopId> loops = enclosing_loops(tree_, ref);
+      if (std::find(loops.begin(), loops.end(), p.at) == loops.end()) continue;
+      Reads reads{.reader = ref, .site = site};
+      for (const Expr& call : calls_in(tree_.def(ref)))
+        if (ir::callee_of(call) == p.of) {
+          include_read(box, call, reads);
+          read = true;
+        }
+    }
+    if (!read)
+      refuse_prefetch(owner, p,
+                      fmt::format("nothing inside '{}' reads '{}'", tree_.loop(p.at).name, p.of->name),
+                      "what is read there");
+    for (Interval& i : box) i = ahead(i, site, p);
+    tree_.loop(p.at).prefetches.push_back({p.of, std::move(box), p.origin});
+  }
+
+  void require_outside(StageRef owner, const schedule::Prefetch& p) {
+    const FuncId id{p.of->index};
+    if (tree_.inlined(id))
+      refuse_prefetch(owner, p, fmt::format("'{}' is inlined and has no memory", p.of->name),
+                      "what it reads");
+    const std::vector<LoopId> around = site_loops(tree_, tree_.scheduled.of(id).compute);
+    if (std::find(around.begin(), around.end(), p.at) != around.end())
+      refuse_prefetch(owner, p,
+                      fmt::format("'{}' is computed inside '{}'", p.of->name, tree_.loop(p.at).name),
+                      "what is there before the loop");
+  }
+
+  /// The range when the loop looked ahead of has advanced.
+  Interval ahead(Interval i, const Place& site, const schedule::Prefetch& p) {
+    const ir::SymbolPtr& from = tree_.loop(p.from).var;
+    for (LoopId id : site_loops(tree_, site)) {
+      for (auto let = tree_.loop(id).lets.rbegin(); let != tree_.loop(id).lets.rend(); ++let) {
+        i.min = ir::substitute(i.min, {{let->symbol, let->value}});
+        i.max = ir::substitute(i.max, {{let->symbol, let->value}});
+      }
+      if (id == p.from) break;
+    }
+    const ir::Substitution later{{from, ir::make_var(from) + ir::index(p.offset)}};
+    return {simple(ir::substitute(i.min, later)), simple(ir::substitute(i.max, later))};
+  }
+
+  [[noreturn]] void refuse_prefetch(StageRef owner, const schedule::Prefetch& p, std::string message,
+                                    std::string legal) {
+    throw Error({.kind = ErrorKind::Schedule,
+                 .message = std::move(message),
+                 .func = tree_.func(owner.func).name,
+                 .stage = lang::stage_name(tree_.func(owner.func), owner.stage),
+                 .directive = p.origin,
+                 .value = p.of->name,
+                 .legal = std::move(legal)});
   }
 
   LoopTree& tree_;

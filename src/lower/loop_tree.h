@@ -65,6 +65,13 @@ struct Guard {
 /// A box of coordinates, closed intervals, dimension 0 first.
 using Box = std::vector<ir::Interval>;
 
+/// What is fetched into the caches at the head of a loop's body.
+struct PrefetchRegion {
+  ir::CalleePtr of;
+  Box box;
+  std::string origin;
+};
+
 /// A loop as the bounds pass resolved it.
 struct LoopInfo {
   ir::SymbolPtr var;
@@ -75,6 +82,9 @@ struct LoopInfo {
   bool reduction = false;
   std::string name, origin;
   std::vector<Binding> lets;  ///< region bounds named at the head of the body, in order
+  std::vector<PrefetchRegion> prefetches;
+  ir::Partition partition = ir::Partition::Auto;
+  std::string partition_origin;
 };
 
 /// A stage as the bounds pass resolved it.
@@ -91,6 +101,9 @@ struct Storage {
   Box box;                             ///< coordinates that are stored
   std::vector<std::int64_t> folds;     ///< per dimension: ring depth, or 0 where not folded
   std::vector<ir::BufferPtr> buffers;  ///< by component, all in one space; set by the memory pass
+  /// Extents of the memory where it is allocated further out than the box is known: the largest of any box.
+  /// Empty: those of the box.
+  std::vector<Expr> hoisted;
   /// Extents that are not constant, named around the allocation: a Buffer's extents name nothing else.
   std::vector<Binding> lets;
   /// For Register storage of a whole block: who holds what.

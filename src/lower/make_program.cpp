@@ -73,7 +73,7 @@ class UseCollector {
       allocated_.push_back(s->buffer());
       for (const Expr& e : s->buffer()->extents) expression(e);
     }
-    if (s->kind == ir::StmtKind::Store) buffer(s->buffer());
+    if (s->kind == ir::StmtKind::Store || s->kind == ir::StmtKind::Prefetch) buffer(s->buffer());
     for (const Expr& e : s->exprs)
       if (e.defined()) expression(e);
     for (const ir::Stmt& child : s->stmts) statement(child);

@@ -12,8 +12,12 @@
 // of the body, run for two ranges. On a host loops inside an edge are cut once more, but not the edges of
 // that. Loops that hold barriers or memory of a GPU block stay whole: the parts would reserve the memory once
 // each.
+//
+// A loop whose partition is Never stays whole and leaves decisions to the loops around it; one whose
+// partition is Always is cut for whatever it can decide, and where that is nothing the schedule is refused.
 
 #include <algorithm>
+#include <set>
 
 #include "lower/passes.h"
 
@@ -94,8 +98,12 @@ bool belongs_to_block(const ir::Stmt& loop) {
 /// Decisions in the body of one loop.
 class Collector {
  public:
-  Collector(const ir::SymbolPtr& var, const ir::Facts& facts, ir::Algebra& algebra)
-      : var_(var), facts_(facts), algebra_(algebra), inner_(ir::make_scope()) {}
+  Collector(const ir::LoopInfo& loop, const ir::Facts& facts, ir::Algebra& algebra)
+      : var_(loop.var),
+        always_(loop.partition == ir::Partition::Always),
+        facts_(facts),
+        algebra_(algebra),
+        inner_(ir::make_scope()) {}
 
   std::vector<Decision> decisions;
 
@@ -113,7 +121,7 @@ class Collector {
   };
 
   void walk(const ir::Stmt& s) {
-    if (is_copy_out(s)) return;
+    if (is_copy_out(s) || s->kind == ir::StmtKind::Prefetch) return;
     if (s->kind == ir::StmtKind::Let) {
       scan(s->exprs[0], false);
       lets_.emplace_back(s->symbol(), s->exprs[0]);
@@ -144,8 +152,9 @@ class Collector {
     if (expands(loop.binding)) expanded_.push_back(loop.var);
     const bool innermost = is_innermost(s->body());
     const bool is_short = innermost && ir::as_int(s->exprs[1]).value_or(kShortLoop + 1) <= kShortLoop;
-    order_.push_back(
-        {loop.var, repeats(loop.binding) && !in_vector_ && !is_short, innermost, expanded_.size()});
+    const bool can_be_cut =
+        repeats(loop.binding) && !in_vector_ && !is_short && loop.partition != ir::Partition::Never;
+    order_.push_back({loop.var, can_be_cut, innermost, expanded_.size()});
   }
 
   /// The copy of a stored stage's element under the test that it lies in the caller's box: no reason to cut
@@ -194,14 +203,15 @@ class Collector {
   }
 
   void add(const Expr& node, const Expr& outcome, const Expr& difference, bool shapes) {
-    if (!matters(difference, innermost_, shapes, 0)) return;
+    if (!always_ && !matters(difference, innermost_, shapes, 0)) return;
     for (const Decision& d : decisions)
       if (ir::equal(d.node, node)) return;
     Expr least = algebra_.simplify(difference);
     for (auto loop = order_.rbegin(); loop != order_.rend() && least.defined(); ++loop) {
       if (!ir::uses(least, loop->var)) continue;
       std::vector<Expr> ends;
-      if (loop->can_be_cut && matters(difference, loop->innermost, shapes, loop->expanded_around) &&
+      if (!always_ && loop->can_be_cut &&
+          matters(difference, loop->innermost, shapes, loop->expanded_around) &&
           restrict_range(algebra_.simplify(least), loop->var, facts_, ends, ends))
         return;  // that loop decides it
       ir::Scope one = ir::make_scope();
@@ -212,6 +222,7 @@ class Collector {
   }
 
   ir::SymbolPtr var_;
+  bool always_;
   const ir::Facts& facts_;
   ir::Algebra& algebra_;
   ir::Scope inner_;                      // ranges of the loops inside, by variable
@@ -225,18 +236,48 @@ class Partitioner {
  public:
   Partitioner(const ir::Facts& facts, bool gpu) : facts_(facts), algebra_(facts), gpu_(gpu) {}
 
+  /// All of a function or kernel.
+  ir::Stmt run_all(const ir::Stmt& s) {
+    const ir::Stmt result = run(s);
+    ir::visit(s, [&](const ir::Stmt& loop) {
+      if (loop->kind == ir::StmtKind::For && loop->loop().partition == ir::Partition::Always &&
+          !cut_.count(loop->loop().partition_origin))
+        refuse(loop->loop(), belongs_to_block(loop));
+    });
+    return result;
+  }
+
+ private:
+  [[noreturn]] static void refuse(const ir::LoopInfo& loop, bool belongs_to_block) {
+    throw Error(
+        {.kind = ErrorKind::Schedule,
+         .message = belongs_to_block
+                        ? "the loop '" + loop.var->name + "' holds barriers or memory of a block"
+                        : "nothing in the loop '" + loop.var->name + "' is decided by where it stands",
+         .func = loop.func,
+         .directive = loop.partition_origin,
+         .value = loop.var->name,
+         .legal = "auto; a loop of which some iterations clamp or test what the others need not"});
+  }
+
   ir::Stmt run(const ir::Stmt& s) {
-    if (s->kind == ir::StmtKind::For && repeats(s->loop().binding) && !belongs_to_block(s))
-      return in_edge_ && is_short_innermost(s, facts_) ? s : cut(s);
+    if (s->kind == ir::StmtKind::For && repeats(s->loop().binding) && !belongs_to_block(s)) {
+      const ir::Partition how = s->loop().partition;
+      if (how == ir::Partition::Never) return whole(s);
+      return in_edge_ && how == ir::Partition::Auto && is_short_innermost(s, facts_) ? s : cut(s);
+    }
     // Inside a vector loop a cut would lie elsewhere in each lane.
     if (s->kind == ir::StmtKind::For && s->loop().binding == ir::Binding::Vector) return s;
     return ir::map_children(
         s, [](const Expr& e) { return e; }, [&](const ir::Stmt& child) { return run(child); });
   }
 
- private:
+  ir::Stmt whole(const ir::Stmt& loop) {
+    return ir::for_loop(loop->loop(), loop->exprs[0], loop->exprs[1], run(loop->body()));
+  }
+
   ir::Stmt cut(const ir::Stmt& loop) {
-    Collector collector(loop->loop().var, facts_, algebra_);
+    Collector collector(loop->loop(), facts_, algebra_);
     collector.collect(loop->body());
     std::vector<Expr> lows, highs;
     std::vector<Decision> made;
@@ -247,7 +288,8 @@ class Partitioner {
       highs.insert(highs.end(), high.begin(), high.end());
       made.push_back(d);
     }
-    if (made.empty()) return ir::for_loop(loop->loop(), loop->exprs[0], loop->exprs[1], run(loop->body()));
+    if (made.empty()) return whole(loop);
+    cut_.insert(loop->loop().partition_origin);
     return assemble(loop, made, lows, highs);
   }
 
@@ -380,12 +422,13 @@ class Partitioner {
   const ir::Facts& facts_;
   ir::Algebra algebra_;
   bool gpu_, in_edge_ = false;
+  std::set<std::string> cut_;  ///< what the partition of loops that were cut comes from
 };
 
 }  // namespace
 
 ir::Stmt partition_loops(const ir::Stmt& s, const ir::Facts& facts, bool gpu) {
-  return Partitioner(facts, gpu).run(s);
+  return Partitioner(facts, gpu).run_all(s);
 }
 
 }  // namespace calotype::lower

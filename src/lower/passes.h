@@ -61,6 +61,12 @@ void narrow_indices(Function& kernel, int bits);
 /// the compute site to what earlier iterations have not produced, and fold the storage where that bounds it.
 /// `box` is what the consumers need at the compute site; on return what is to be produced.
 void slide_window(LoopTree& tree, FuncId func, Box& box, Storage& storage);
+/// Used by infer_bounds: a region that is needed of a Func, enlarged to what align_bounds asks for; an
+/// output's must be so already.
+void align_region(LoopTree& tree, FuncId func, Box& box);
+void check_aligned(const LoopTree& tree, FuncId func, const Box& box);
+/// Used by infer_bounds: what is known of the extents of memory, once box and rings are.
+void shape_storage(LoopTree& tree, FuncId func, Storage& storage);
 /// Used by infer_bounds, first of all.
 void declare_arguments(LoopTree& tree);
 /// Used by infer_bounds: the loops of a stage whose region (`info.need`) is known.

@@ -46,7 +46,7 @@ void insert(LoopTree& tree, FuncId func) {
   Node& compute = site(tree, schedule.compute, func);
   compute.children.insert(compute.children.begin(), production(tree, func));
   if (tree.scheduled.graph.is_output(func)) return;
-  Node& store = site(tree, schedule.store, func);
+  Node& store = site(tree, schedule.hoist, func);
   Node realize{.kind = NodeKind::Realize, .func = func};
   realize.children = std::move(store.children);
   store.children.clear();
@@ -68,6 +68,8 @@ LoopTree place(Scheduled scheduled, const Options& options) {
     tree.loops[i].axis = loop.axis;
     tree.loops[i].reduction = loop.reduction;
     tree.loops[i].origin = loop.origin;
+    tree.loops[i].partition = loop.partition;
+    tree.loops[i].partition_origin = loop.partition_origin;
   }
   const std::vector<FuncId>& order = tree.scheduled.order;
   for (auto it = order.rbegin(); it != order.rend(); ++it)

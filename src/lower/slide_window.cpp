@@ -4,7 +4,8 @@
 // Called by infer_bounds for each such Func, because the smaller region is what its producers then have to
 // cover. Requires: the region at the compute site (`box`) and at the store site (`storage.box`). Leaves: the
 // region to produce in `box`, ring depths in `storage.folds`. Storage folding is this depth on the allocation
-// and nothing else; the emit pass turns coordinates into slots.
+// and nothing else; the emit pass turns coordinates into slots. The depth is a power of two, or what
+// fold_storage asks for if what is alive fits.
 //
 // A dimension slides along a loop v if its ends never move backwards as v advances and no other dimension's
 // ends depend on v: then everything between min(v) and max(v - 1) is already there.
@@ -33,11 +34,14 @@ class Slider {
 
   void run() {
     storage_.folds.assign(box_.size(), 0);
+    const Box whole = box_;
+    // An update may write what an earlier iteration has finished: those Funcs are computed anew.
+    const bool slides = tree_.func(func_).stages.size() == 1;
     std::vector<bool> slid(box_.size(), false);
     std::size_t fold_dim = 0;    // of the outermost loop slid along
     std::int64_t fold_live = 0;  // values alive at once; 0: not bounded
     for (LoopId id : site_loops(tree_, sched_.compute)) {
-      if (sched_.store.kind == Place::Kind::At && id == sched_.store.loop) break;
+      if (!slides || (sched_.store.kind == Place::Kind::At && id == sched_.store.loop)) break;
       const LoopInfo& loop = tree_.loop(id);
       if (loop.binding == ir::Binding::Parallel || loop.binding == ir::Binding::GpuBlock ||
           loop.binding == ir::Binding::GpuThread)
@@ -50,7 +54,9 @@ class Slider {
       slide(*d, loop);
       slid[*d] = true;
     }
-    if (fold_live > 0) fold_storage(fold_dim, fold_live);
+    const bool any = std::find(slid.begin(), slid.end(), true) != slid.end();
+    for (const schedule::DimNumber& fold : sched_.storage.folds) fold_as_asked(fold, whole, any, fold_dim);
+    if (sched_.storage.folds.empty() && fold_live > 0) fold_storage(fold_dim, fold_live);
   }
 
  private:
@@ -124,6 +130,39 @@ class Slider {
     const Expr extent = simple(storage_.box[d].max - storage_.box[d].min + ir::index(1));
     std::optional<std::int64_t> most = ir::constant_upper_bound(extent, tree_.facts);
     if (!most || *most > depth) storage_.folds[d] = depth;
+  }
+
+  /// Without a window every iteration computes all it needs. With one, what earlier iterations leave is alive
+  /// along the dimension that slides along the outermost loop as far as one iteration needs it, and along
+  /// the others everywhere.
+  void fold_as_asked(const schedule::DimNumber& fold, const Box& whole, bool any_slid, std::size_t slid_dim) {
+    const std::string& dim = tree_.func(func_).args[fold.dim]->name;
+    const bool kept = any_slid && slid_dim != static_cast<std::size_t>(fold.dim);
+    const ir::Interval& i = (kept ? storage_.box : whole)[fold.dim];
+    const Expr live = simple(expanded(i.max) - expanded(i.min) + ir::index(1));
+    const std::optional<std::int64_t> most = ir::constant_upper_bound(live, tree_.facts);
+    const std::string along = tree_.func(func_).args[slid_dim]->name;
+    if (kept && (!most || *most > fold.value))
+      refuse_fold(
+          fold,
+          fmt::format("earlier iterations are kept along '{}', with all there is along '{}'", along, dim),
+          fmt::format("fold_storage along '{}', or storage further in", along));
+    if (!most)
+      refuse_fold(fold, fmt::format("what is alive along '{}' is not bounded: {}", dim, ir::to_string(live)),
+                  "a dimension along which one iteration needs a constant number");
+    if (*most > fold.value)
+      refuse_fold(fold, fmt::format("{} are alive at once along '{}'", *most, dim),
+                  fmt::format("at least {}", *most));
+    storage_.folds[fold.dim] = fold.value;
+  }
+
+  [[noreturn]] void refuse_fold(const schedule::DimNumber& fold, std::string message, std::string legal) {
+    throw Error({.kind = ErrorKind::Schedule,
+                 .message = std::move(message),
+                 .func = tree_.func(func_).name,
+                 .directive = fold.origin,
+                 .value = std::to_string(fold.value),
+                 .legal = std::move(legal)});
   }
 
   LoopTree& tree_;

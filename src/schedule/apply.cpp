@@ -62,7 +62,7 @@ void note_addressed(const Application& a) {
   if (!a.func.valid()) return;
   FuncState& f = a.state.funcs[a.func.value];
   const bool place = a.spec.name.starts_with("compute_");
-  if (!place && f.first_directive < 0) f.first_directive = a.index;
+  if (!place && !a.spec.inert && f.first_directive < 0) f.first_directive = a.index;
   if (a.stage >= 0) f.stages[a.stage].directed = true;
 }
 

@@ -71,6 +71,12 @@ const std::vector<Option>& memory_options() {
   return options;
 }
 
+const std::vector<Option>& partition_options() {
+  static const std::vector<Option> options = {
+      {"auto", "Partition::Auto"}, {"never", "Partition::Never"}, {"always", "Partition::Always"}};
+  return options;
+}
+
 const std::string& text_of(Tail tail) { return tail_options()[static_cast<std::size_t>(tail)].text; }
 const std::string& text_of(Memory memory) { return memory_options()[static_cast<std::size_t>(memory)].text; }
 const std::string& text_of(const Value& value) { return std::get<std::string>(value.data); }
@@ -107,6 +113,8 @@ const char* kind_text(ArgKind kind) {
     case ArgKind::Dim:
     case ArgKind::NewDim:
       return "the name of a coordinate";
+    case ArgKind::Size:
+      return "the name of a size";
     default:
       return "the name of a loop";
   }
@@ -221,7 +229,8 @@ class FormCheck {
     std::vector<std::string> used, made;
     for (const ArgSpec& arg : spec_.args) {
       const Value* value = find_arg(directive_, arg.name);
-      if (!value || (arg.kind != ArgKind::Loop && arg.kind != ArgKind::Func && !makes_name(arg.kind)))
+      if (!value || (arg.kind != ArgKind::Loop && arg.kind != ArgKind::Dim && arg.kind != ArgKind::Func &&
+                     !makes_name(arg.kind)))
         continue;
       const Value::List one = {*value};
       const auto* list = std::get_if<Value::List>(&value->data);

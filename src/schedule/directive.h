@@ -29,6 +29,7 @@ enum class ArgKind {
   Stage,    ///< a stage, or a Func where one of its stages has the loop that goes with it
   FarLoop,  ///< a loop of that stage: found after the whole list has been applied
   NewDim,   ///< a coordinate that the directive makes
+  Size,     ///< a named size
   Integer,  ///< a number or a knob
   Choice,   ///< one of `choices`
 };
@@ -58,6 +59,7 @@ struct DirectiveSpec {
   std::string doc;
   std::vector<ArgSpec> args;
   std::string reorders = {};              ///< how it reorders float operations; empty: it never does
+  bool inert = false;                     ///< changes no code: fits Funcs without loops and storage too
   std::vector<std::string> refused = {};  ///< when it is refused, one condition a line
   void (*apply)(Application&) = nullptr;
   /// What can only be checked once every directive has been applied.
@@ -106,5 +108,6 @@ const std::string& text_of(Tail tail);
 const std::string& text_of(Memory memory);
 const std::vector<Option>& tail_options();
 const std::vector<Option>& memory_options();
+const std::vector<Option>& partition_options();
 
 }  // namespace calotype::schedule

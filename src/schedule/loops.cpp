@@ -26,6 +26,10 @@ void consume(Application& a, LoopId loop, const std::string& by) {
   a.state.out.loops[loop.value].replaced_by = fmt::format("{} ({})", by, a.origin());
 }
 
+void note_origin(const Application& a, Loop& l) {
+  l.origin = l.origin.empty() || l.origin == a.origin() ? a.origin() : l.origin + ", " + a.origin();
+}
+
 void require_serial(const Application& a, LoopId loop) {
   const Loop& l = a.state.loop(loop);
   if (l.binding != ir::Binding::Serial)
@@ -105,6 +109,17 @@ LoopId fuse_loops(Application& a, LoopId inner, LoopId outer, const std::string&
   return fused;
 }
 
+void rename_loop(Application& a, LoopId loop, const std::string& name) {
+  require_new(a, name);
+  const std::string old = a.state.loop(loop).name;
+  // What is left of the old name says where the loop is.
+  const LoopId gone = a.state.add_loop(a.func, a.stage, {.name = old}, a.index);
+  consume(a, gone, name);
+  Loop& l = a.state.out.loops[loop.value];
+  l.name = name;
+  note_origin(a, l);
+}
+
 void reorder_loops(Application& a, const std::vector<LoopId>& order) {
   const OrderChange change = compare_order(a.state, a.func, a.stage, a.loops().loops, order);
   if (!change.refusal.empty()) a.refuse(change.refusal, change.value, change.legal);
@@ -117,7 +132,7 @@ void bind_loop(Application& a, LoopId loop, ir::Binding binding, int axis) {
   Loop& l = a.state.out.loops[loop.value];
   l.binding = binding;
   l.axis = axis;
-  l.origin = l.origin.empty() || l.origin == a.origin() ? a.origin() : l.origin + ", " + a.origin();
+  note_origin(a, l);
   a.state.loop_directives[loop.value] = a.index;
 }
 

@@ -17,6 +17,8 @@ SplitLoops split_loop(Application& a, LoopId old, const std::string& outer, cons
                       std::int64_t factor, Tail tail);
 /// Two loops -> one in the place of the inner.
 LoopId fuse_loops(Application& a, LoopId inner, LoopId outer, const std::string& name);
+/// Refuses a name that is taken; the old one stays taken.
+void rename_loop(Application& a, LoopId loop, const std::string& name);
 /// Puts the stage's loops in another order. Refuses what changes the order of an update.
 void reorder_loops(Application& a, const std::vector<LoopId>& order);
 /// What the iterations of the loop are. Refuses a second binding.

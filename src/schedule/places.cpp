@@ -77,7 +77,7 @@ void resolve(State& state, const LoopReference& r) {
                         fmt::format("the loop '{}' is found in several stages of {}", r.loop, r.stage),
                         r.loop, fmt::format("name the stage: {}", fmt::join(where, ", ")));
   FuncSchedule& f = state.out.funcs[r.func.value];
-  (r.store ? f.store : f.compute) = found[0];
+  f.*r.place = found[0];
   state.stage(found[0].func, found[0].stage).referred = true;
 }
 
@@ -110,8 +110,20 @@ void claim_store(Application& a) {
   f.store_directive = a.index;
 }
 
-void refer_to_loop(Application& a, bool store) {
-  a.state.references.push_back({a.func, store, a.name("of"), a.name("loop"), a.index});
+void claim_hoist(Application& a, Place::Kind kind) {
+  FuncState& f = a.state.funcs[a.func.value];
+  if (f.hoist_directive >= 0)
+    a.refuse(fmt::format("the memory of '{}' is hoisted already, by {}", a.func_def().name,
+                         a.state.directive_text(f.hoist_directive)),
+             a.func_def().name, "one hoist_storage a Func");
+  f.hoist_directive = a.index;
+  FuncSchedule& s = a.state.out.funcs[a.func.value];
+  s.hoist.kind = kind;
+  s.hoist_origin = a.origin();
+}
+
+void refer_to_loop(Application& a, Place FuncSchedule::* place) {
+  a.state.references.push_back({a.func, place, a.name("of"), a.name("loop"), a.index});
 }
 
 void resolve_places(State& state) {
@@ -205,32 +217,45 @@ bool check_at(State& state, FuncId func, const Place& place, int directive) {
   return true;
 }
 
-void check_store(State& state, FuncId func, int directive) {
-  FuncSchedule& f = state.out.funcs[func.value];
-  if (f.compute.kind != Place::Kind::At)
-    return state.refuse(func, -1, directive,
-                        fmt::format("'{}' is not computed at a loop, so its storage cannot be at another one",
-                                    state.def(func).name),
-                        state.def(func).name, "compute_at as well");
-  for (const Around& l : loops_around(state, f.compute)) {
-    if (f.store.kind == Place::Kind::At && l.loop == f.store.loop) return;
+/// Whether memory made at `outer` may serve what happens at `inner`: the loops between run one after the
+/// other.
+void check_outside(State& state, FuncId func, const Place& inner, const Place& outer, int directive,
+                   const char* done) {
+  for (const Around& l : loops_around(state, inner)) {
+    if (outer.kind == Place::Kind::At && l.loop == outer.loop) return;
     const ir::Binding b = state.loop(l.loop).binding;
     if (b == ir::Binding::Serial || b == ir::Binding::Unrolled) continue;
     return state.refuse(
         func, -1, directive,
-        fmt::format("the {} loop '{}' stands between where '{}' is stored and where it is computed: its "
+        fmt::format("the {} loop '{}' stands between where '{}' is stored and where it is {}: its "
                     "iterations would write the same memory at one time",
-                    ir::to_string(b), state.loop(l.loop).name, state.def(func).name),
+                    ir::to_string(b), state.loop(l.loop).name, state.def(func).name, done),
         state.loop(l.loop).name, fmt::format("storage inside '{}'", state.loop(l.loop).name));
   }
-  if (f.store.kind == Place::Kind::Root) return;
+  if (outer.kind == Place::Kind::Root) return;
   std::vector<std::string> names;
-  for (const Around& l : loops_around(state, f.compute))
+  for (const Around& l : loops_around(state, inner))
     names.push_back(fmt::format("{} of {}", state.loop(l.loop).name, state.stage_name(l.func, l.stage)));
   state.refuse(func, -1, directive,
-               fmt::format("the loop {} is not around the loop where '{}' is computed",
-                           text_of_place(state, f.store), state.def(func).name),
-               state.loop(f.store.loop).name, fmt::format("{}", fmt::join(names, ", ")));
+               fmt::format("the loop {} is not around the loop where '{}' is {}", text_of_place(state, outer),
+                           state.def(func).name, done),
+               state.loop(outer.loop).name, fmt::format("{}", fmt::join(names, ", ")));
+}
+
+/// Storage and allocation that directives put elsewhere.
+void check_store(State& state, FuncId func) {
+  const FuncState& own = state.funcs[func.value];
+  const FuncSchedule& f = state.out.of(func);
+  if (own.store_directive < 0 && own.hoist_directive < 0) return;
+  if (f.compute.kind != Place::Kind::At)
+    return state.refuse(func, -1, own.store_directive < 0 ? own.hoist_directive : own.store_directive,
+                        fmt::format("'{}' is not computed at a loop, so its storage cannot be at another one",
+                                    state.def(func).name),
+                        state.def(func).name, "compute_at as well");
+  if (own.store_directive >= 0)
+    check_outside(state, func, f.compute, f.store, own.store_directive, "computed");
+  if (own.hoist_directive >= 0 && state.refusals.empty() && f.store.kind == Place::Kind::At)
+    check_outside(state, func, f.store, f.hoist, own.hoist_directive, "used");
 }
 
 /// What an inlined Func cannot have.
@@ -254,13 +279,11 @@ void check_places(State& state) {
     if (f.compute.kind == Place::Kind::At && !check_at(state, def.id, f.compute, own.compute_directive))
       continue;
     if (own.store_directive < 0) f.store = f.compute;
+    if (own.hoist_directive < 0) f.hoist = f.store;
   }
   if (!state.refusals.empty()) return;
-  for (const lang::FuncDef& def : state.out.graph.funcs) {
-    const FuncState& own = state.funcs[def.id.value];
-    if (own.store_directive >= 0 && state.out.of(def.id).compute.kind != Place::Kind::Inline)
-      check_store(state, def.id, own.store_directive);
-  }
+  for (const lang::FuncDef& def : state.out.graph.funcs)
+    if (state.out.of(def.id).compute.kind != Place::Kind::Inline) check_store(state, def.id);
 }
 
 }  // namespace calotype::schedule

@@ -5,16 +5,18 @@
 
 namespace calotype::schedule {
 
-/// Refuses a second compute_* (store_*) directive on the Func that `a` addresses, and notes this one.
+/// Refuses a second compute_* (store_*, hoist_*) directive on the Func that `a` addresses, and notes this
+/// one.
 void claim_compute(Application& a, Place::Kind kind);
 void claim_store(Application& a);
+void claim_hoist(Application& a, Place::Kind kind);
 /// Notes that `a` names a loop of another stage, looked up by `resolve_places`.
-void refer_to_loop(Application& a, bool store);
+void refer_to_loop(Application& a, Place FuncSchedule::* place);
 
-/// Looks up every loop that compute_at and store_at name.
+/// Looks up every loop that compute_at, store_at and hoist_storage name.
 void resolve_places(State& state);
 /// After the defaults: each Func is computed inside a loop that encloses all its consumers, and stored there
-/// or further out.
+/// or further out, in memory allocated there or further out.
 void check_places(State& state);
 
 /// The stages that read a Func, in order.

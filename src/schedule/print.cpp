@@ -39,7 +39,53 @@ void print_stage(const Scheduled& s, const lang::FuncDef& f, int stage, std::str
                        loop.reduction ? ", reduction" : "",
                        loop.origin.empty() ? "" : fmt::format("  [{}]", loop.origin));
     indent += "  ";
+    if (!loop.partition_origin.empty())
+      out += fmt::format("{}partition {}  [{}]\n", indent,
+                         partition_options()[static_cast<std::size_t>(loop.partition)].text,
+                         loop.partition_origin);
   }
+  for (const Prefetch& p : loops.prefetches)
+    out += fmt::format("    prefetches {} at {}, {} of {} ahead  [{}]\n", p.of->name, s.loop(p.at).name,
+                       p.offset, s.loop(p.from).name, p.origin);
+}
+
+void print_region(const lang::FuncDef& f, const FuncSchedule& own, std::string& out) {
+  const auto line = [&](int dim, const std::string& text, const std::string& origin) {
+    out += fmt::format("  {} {}  [{}]\n", f.args[dim]->name, text, origin);
+  };
+  for (const BoundPromise& b : own.bounds)
+    line(
+        b.dim,
+        b.min ? fmt::format("in [{}, {})", *b.min, *b.min + b.extent) : fmt::format("of extent {}", b.extent),
+        b.origin);
+  for (const BoundAlignment& a : own.alignments)
+    line(a.dim,
+         a.remainder ? fmt::format("in multiples of {} from {} modulo it", a.modulus, *a.remainder)
+                     : fmt::format("of an extent in multiples of {}", a.modulus),
+         a.origin);
+  for (const Estimate& e : own.estimates)
+    line(e.dim, fmt::format("estimated in [{}, {})", e.min, e.min + e.extent), e.origin);
+}
+
+void print_storage(const Scheduled& s, const lang::FuncDef& f, const FuncSchedule& own, std::string& out) {
+  const StorageSchedule& storage = own.storage;
+  if (!own.hoist_origin.empty())
+    out += fmt::format("  allocated at {}  [{}]\n", place_text(s, own.hoist), own.hoist_origin);
+  if (!storage.order.empty()) {
+    std::string order;
+    for (int d : storage.order) order += (order.empty() ? "" : ", ") + f.args[d]->name;
+    out += fmt::format("  in memory {}\n", order);
+  }
+  const auto lines = [&](const std::vector<DimNumber>& list, const char* what) {
+    for (const DimNumber& n : list)
+      out += fmt::format("  memory of {} {} {}  [{}]\n", f.args[n.dim]->name, what, n.value, n.origin);
+  };
+  lines(storage.multiples, "in multiples of");
+  lines(storage.pads, "padded by");
+  lines(storage.extents, "of extent");
+  lines(storage.folds, "a ring of");
+  if (storage.stream_loads) out += "  loads pass the caches by\n";
+  if (storage.stream_stores) out += "  stores pass the caches by\n";
 }
 
 }  // namespace
@@ -54,10 +100,12 @@ std::string to_string(const Scheduled& s) {
     const bool apart = own.store.kind != own.compute.kind || own.store.loop != own.compute.loop;
     if (apart) out += fmt::format("  stored at {}\n", place_text(s, own.store));
     if (own.memory != Memory::Auto) out += fmt::format("  stored in {}\n", text_of(own.memory));
-    for (const BoundPromise& b : own.bounds)
-      out += fmt::format("  {} in [{}, {})  [{}]\n", f.args[b.dim]->name, b.min, b.min + b.extent, b.origin);
+    print_region(f, own, out);
+    print_storage(s, f, own, out);
     for (int i = 0; i < static_cast<int>(f.stages.size()); i++) print_stage(s, f, i, out);
   }
+  for (const SizeEstimate& e : s.sizes)
+    out += fmt::format("{} estimated as {}  [{}]\n", e.size, e.value, e.origin);
   for (const std::string& loop : s.numerics.reassociates) out += fmt::format("reassociates {}\n", loop);
   return out;
 }

@@ -34,6 +34,8 @@ std::string kind_text(const ArgSpec& arg) {
       return "coordinate";
     case ArgKind::NewDim:
       return "new coordinate";
+    case ArgKind::Size:
+      return "named size";
     case ArgKind::Source:
       return "Func or input";
     case ArgKind::Func:

@@ -23,7 +23,9 @@ struct Loop {
   std::string name;
   bool reduction = false;  ///< iterates over (part of) a reduction dimension, in the RDom's order
   ir::Binding binding = ir::Binding::Serial;
-  int axis = 0;        ///< GpuBlock, GpuThread: 0 x, 1 y, 2 z
+  int axis = 0;  ///< GpuBlock, GpuThread: 0 x, 1 y, 2 z
+  ir::Partition partition = ir::Partition::Auto;
+  std::string partition_origin;
   std::string origin;  ///< directive that made or bound it: "#2 split(x, xo, xi, 8)"; empty: the definition
   std::string replaced_by;  ///< empty while it is one of the stage's loops
 };
@@ -39,11 +41,20 @@ struct Transform {
   std::string origin;
 };
 
+/// What the code inside loop `at` reads of a callee, fetched when `from` is `offset` iterations short of it.
+struct Prefetch {
+  ir::CalleePtr of;
+  LoopId at, from;
+  std::int64_t offset = 0;
+  std::string origin;
+};
+
 struct StageSchedule {
   std::vector<LoopId> dims;   ///< loops of the definition: pure dims (dim 0 first), then reduction dims.
                               ///< In an update a pure dim whose lhs is no plain arg has an invalid id
   std::vector<LoopId> loops;  ///< present loops, innermost first
   std::vector<Transform> transforms;
+  std::vector<Prefetch> prefetches;
 };
 
 /// Where a Func is computed or stored.
@@ -56,14 +67,64 @@ struct Place {
 
 struct BoundPromise {
   int dim = 0;
+  std::optional<std::int64_t> min;  ///< none: wherever it starts
+  std::int64_t extent = 0;
+  std::string origin;
+};
+
+/// The region along `dim` covers a multiple of `modulus`, from `remainder` modulo it on if that is given.
+struct BoundAlignment {
+  int dim = 0;
+  std::int64_t modulus = 1;
+  std::optional<std::int64_t> remainder;
+  std::string origin;
+};
+
+/// A number that a directive gives for a dimension.
+struct DimNumber {
+  int dim = 0;
+  std::int64_t value = 0;
+  std::string origin;
+};
+
+/// The memory of a Func, dimension by dimension.
+struct StorageSchedule {
+  std::vector<int> order;  ///< innermost first; empty: as the coordinates
+  std::vector<DimNumber> multiples, pads, extents, folds;
+  std::string origin;  ///< the last directive that changes strides; empty: none
+  bool stream_loads = false, stream_stores = false;
+
+  /// What a list says of a dimension; nullptr: nothing.
+  static const DimNumber* find(const std::vector<DimNumber>& list, int dim) {
+    for (const DimNumber& n : list)
+      if (n.dim == dim) return &n;
+    return nullptr;
+  }
+};
+
+/// What a tuner may assume of a named size.
+struct SizeEstimate {
+  std::string size;
+  std::int64_t value = 0;
+  std::string origin;
+};
+
+/// What a tuner may assume of a coordinate.
+struct Estimate {
+  int dim = 0;
   std::int64_t min = 0, extent = 0;
   std::string origin;
 };
 
 struct FuncSchedule {
   Place compute, store;  ///< store is the same as compute unless store_at said otherwise
+  Place hoist;           ///< where the memory is allocated: as store unless hoist_storage said otherwise
+  std::string hoist_origin;
   Memory memory = Memory::Auto;
   std::vector<BoundPromise> bounds;
+  std::vector<BoundAlignment> alignments;
+  std::vector<Estimate> estimates;
+  StorageSchedule storage;
   std::vector<StageSchedule> stages;
   std::string compute_origin;  ///< directive or "default"
   std::string memory_origin;   ///< directive, or empty
@@ -81,6 +142,8 @@ struct Scheduled {
   std::vector<FuncSchedule> funcs;  ///< by FuncId
   std::vector<Loop> loops;          ///< by LoopId
   Numerics numerics;
+  std::vector<SizeEstimate> sizes;
+  std::vector<lang::InputId> streamed_inputs;  ///< loads of which pass the caches by
   Target target;
 
   const Loop& loop(LoopId id) const { return loops[id.value]; }

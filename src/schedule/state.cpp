@@ -175,6 +175,10 @@ int Application::choice(const std::string& arg) const {
 Tail Application::tail() const { return has("tail") ? static_cast<Tail>(choice("tail")) : Tail::Auto; }
 Memory Application::memory(const std::string& arg) const { return static_cast<Memory>(choice(arg)); }
 
+ir::Partition Application::partition(const std::string& arg) const {
+  return static_cast<ir::Partition>(choice(arg));
+}
+
 LoopId Application::loop(const std::string& arg) const { return find_loop(name(arg)); }
 
 std::vector<LoopId> Application::loop_list(const std::string& arg) const {

@@ -16,10 +16,10 @@ struct Refusal {
   int directive = -1;
 };
 
-/// `compute_at` or `store_at` before its loop has been looked up.
+/// `compute_at`, `store_at` or `hoist_storage` before its loop has been looked up.
 struct LoopReference {
   FuncId func;
-  bool store = false;
+  Place FuncSchedule::* place = nullptr;  ///< which place is meant
   std::string stage, loop;
   int directive = -1;
 };
@@ -32,7 +32,8 @@ struct StageState {
 };
 
 struct FuncState {
-  int compute_directive = -1, store_directive = -1, memory_directive = -1, first_directive = -1;
+  int compute_directive = -1, store_directive = -1, hoist_directive = -1, memory_directive = -1;
+  int first_directive = -1;
   bool made = false;          ///< by `in` or `rfactor`
   bool copies_input = false;  ///< made by `in` of an input
   std::vector<StageState> stages;
@@ -112,6 +113,7 @@ class Application {
   std::vector<std::string> names(const std::string& arg) const;
   Tail tail() const;
   Memory memory(const std::string& arg) const;
+  ir::Partition partition(const std::string& arg) const;
   /// Present loops of the stage.
   LoopId loop(const std::string& arg) const;
   std::vector<LoopId> loop_list(const std::string& arg) const;

@@ -98,6 +98,8 @@ class Compiler {
       case StmtKind::Note:
         statement(s->body());
         break;
+      case StmtKind::Prefetch:
+        refuse(code_, "a prefetch in a kernel", ir::to_string(s));
     }
     builder_.release(mark);
   }

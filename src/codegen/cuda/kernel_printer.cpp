@@ -200,6 +200,8 @@ void KernelPrinter::statement(const ir::Stmt& s) {
     case StmtKind::Note:
       comment(s->text());
       return statement(s->body());
+    case StmtKind::Prefetch:
+      refuse("a prefetch in a kernel", s->buffer()->name);
   }
 }
 

@@ -24,6 +24,7 @@ struct Environment {
   /// memory, which are the same wherever they are evaluated.
   std::unordered_map<const ir::Symbol*, Expr> vector_lets;
   std::unordered_map<const ir::Buffer*, BufferRef> buffers;
+  bool streams = false;  ///< the function has stores that pass the caches by
 };
 
 /// A symbol's value within a scope; what it stood for outside returns at the end.

@@ -78,6 +78,10 @@ llvm::Instruction* ExprEmitter::annotate(llvm::Instruction* access, const ir::Bu
   if (buffer->read_only && llvm::isa<llvm::LoadInst>(access)) {
     access->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(b_.getContext(), {}));
   }
+  if (buffer->stream_loads && llvm::isa<llvm::LoadInst>(access)) {
+    llvm::Metadata* one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
+    access->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(b_.getContext(), {one}));
+  }
   return access;
 }
 
@@ -127,6 +131,7 @@ void ExprEmitter::dense_store(const ir::BufferPtr& buffer, Type type, Value* val
                               Value* mask) {
   llvm::Align align(static_cast<uint64_t>(type.bytes()));
   value = to_memory(b_, type, value);
+  if (!mask && streams(buffer, type)) return stream_store(buffer, type, value, pointer);
   annotate(mask ? static_cast<llvm::Instruction*>(b_.CreateMaskedStore(value, pointer, align, mask))
                 : b_.CreateAlignedStore(value, pointer, align),
            buffer);

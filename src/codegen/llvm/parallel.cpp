@@ -20,7 +20,7 @@ class CaptureFinder {
  public:
   CaptureFinder(const ir::Stmt& body, const Environment& outside) : outside_(outside) {
     ir::visit(body, [&](const ir::Stmt& s) {
-      if (s->kind == ir::StmtKind::Store) add(s->buffer());
+      if (s->kind == ir::StmtKind::Store || s->kind == ir::StmtKind::Prefetch) add(s->buffer());
       if (s->kind == ir::StmtKind::Allocate) {
         for (const Expr& extent : s->buffer()->extents) add(extent);
       }

@@ -43,10 +43,15 @@ void StmtEmitter::emit(const ir::Stmt& s) {
       internal_error("a barrier in host code");
     case ir::StmtKind::Note:
       return emit(s->body());
+    case ir::StmtKind::Prefetch:
+      return emit_prefetch(*s);
   }
 }
 
-void StmtEmitter::finish() { b_.CreateRet(b_.getInt32(kGood)); }
+void StmtEmitter::finish() {
+  complete_streams();
+  b_.CreateRet(b_.getInt32(kGood));
+}
 
 llvm::BasicBlock* StmtEmitter::new_block(const char* name) {
   return llvm::BasicBlock::Create(b_.getContext(), name, function_);

@@ -47,6 +47,11 @@ class StmtEmitter {
   void emit_heap(const ir::StmtNode& s);
   void emit_stack(const ir::StmtNode& s);
   void emit_check(const ir::StmtNode& s);
+  // prefetch.cpp
+  void emit_prefetch(const ir::StmtNode& s);
+  void emit_prefetch_along(const ir::StmtNode& s, std::size_t next, llvm::Value* index);
+  // stream.cpp
+  void complete_streams();
   // parallel.cpp
   void emit_parallel(const ir::StmtNode& s, llvm::Value* begin, llvm::Value* end);
 

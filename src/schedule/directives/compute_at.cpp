@@ -19,7 +19,7 @@ static void apply(Application& a) {
     a.refuse(fmt::format("'{}' is an output, which is computed as a whole", a.func_def().name),
              a.func_def().name, "compute_root");
   claim_compute(a, Place::Kind::At);
-  refer_to_loop(a, false);
+  refer_to_loop(a, &FuncSchedule::compute);
 }
 
 DirectiveSpec compute_at_spec() {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "schedule/callees.h"
 #include "schedule/places.h"
 #include "schedule/spelling.h"
 
@@ -42,24 +43,19 @@ struct Source {
   std::vector<std::string> coordinates;
 };
 
-Source find_source(const Application& a, const std::string& name) {
+Source find_source(const Application& a) {
   const lang::Graph& graph = a.state.out.graph;
   Source s;
-  if (const lang::FuncDef* f = graph.find_func(name)) {
-    s.callees = f->callees;
-    s.func = f->id;
-    for (const ir::SymbolPtr& arg : f->args) s.coordinates.push_back(arg->name);
-    return s;
+  const ir::CalleePtr callee = find_callee(a, "of");
+  if (callee->kind == ir::CalleeKind::Func) {
+    s.func = FuncId{callee->index};
+    s.callees = graph.func(s.func).callees;
+    for (const ir::SymbolPtr& arg : graph.func(s.func).args) s.coordinates.push_back(arg->name);
+  } else {
+    s.callees = {callee};
+    for (int d = 0; d < callee->rank; d++) s.coordinates.push_back(fmt::format("d{}", d));
   }
-  if (const lang::InputDef* input = graph.find_input(name)) {
-    s.callees = {input->callee};
-    for (std::size_t d = 0; d < input->extents.size(); d++) s.coordinates.push_back(fmt::format("d{}", d));
-    return s;
-  }
-  std::vector<std::string> names = graph.func_names();
-  for (const lang::InputDef& input : graph.inputs) names.push_back(input.name);
-  a.refuse(fmt::format("there is no Func or input '{}'", name), name,
-           name_choices(name, names, "Funcs and inputs"));
+  return s;
 }
 
 bool calls(const lang::FuncDef& f, const ir::Callee& source) {
@@ -114,7 +110,7 @@ void redirect(lang::FuncDef& f, const ir::Callee& from, const std::vector<ir::Ca
 
 void apply(Application& a) {
   State& state = a.state;
-  const Source source = find_source(a, a.name("of"));
+  const Source source = find_source(a);
   const std::string as = copy_name(a.name("of"), a.has("for") ? a.names("for") : std::vector<std::string>{});
   if (a.has("as") && a.name("as") != as)
     a.refuse(fmt::format("the copy cannot be named '{}'", a.name("as")), a.name("as"),

@@ -15,7 +15,7 @@ namespace schedule {
 static void apply(Application& a) {
   claim_store(a);
   a.state.out.funcs[a.func.value].store.kind = Place::Kind::At;
-  refer_to_loop(a, true);
+  refer_to_loop(a, &FuncSchedule::store);
 }
 
 DirectiveSpec store_at_spec() {

@@ -2,26 +2,43 @@
 // registration in a static library would be dropped by the linker.)
 #include "schedule/directive.h"
 
-#define DIRECTIVES(X) \
-  X(compute_inline)   \
-  X(compute_root)     \
-  X(compute_at)       \
-  X(store_root)       \
-  X(store_at)         \
-  X(store_in)         \
-  X(bound)            \
-  X(split)            \
-  X(fuse)             \
-  X(tile)             \
-  X(reorder)          \
-  X(serial)           \
-  X(unroll)           \
-  X(vectorize)        \
-  X(parallel)         \
-  X(gpu_blocks)       \
-  X(gpu_threads)      \
-  X(in)               \
-  X(rfactor)
+#define DIRECTIVES(X)   \
+  X(compute_inline)     \
+  X(compute_root)       \
+  X(compute_at)         \
+  X(store_root)         \
+  X(store_at)           \
+  X(hoist_storage_root) \
+  X(hoist_storage)      \
+  X(store_in)           \
+  X(reorder_storage)    \
+  X(align_storage)      \
+  X(pad)                \
+  X(bound_storage)      \
+  X(fold_storage)       \
+  X(bound)              \
+  X(bound_extent)       \
+  X(align_bounds)       \
+  X(align_extent)       \
+  X(set_estimate)       \
+  X(split)              \
+  X(fuse)               \
+  X(tile)               \
+  X(reorder)            \
+  X(rename)             \
+  X(serial)             \
+  X(unroll)             \
+  X(vectorize)          \
+  X(parallel)           \
+  X(gpu_blocks)         \
+  X(gpu_threads)        \
+  X(partition)          \
+  X(prefetch)           \
+  X(stream_stores)      \
+  X(stream_loads)       \
+  X(in)                 \
+  X(rfactor)            \
+  X(estimate_size)
 
 namespace calotype::schedule {
 

@@ -1,0 +1,62 @@
+// Stores that pass the caches by. Machines do that for whole vectors at addresses that are multiples of their
+// size, which nothing promises of a caller's buffer: each store tests its own address, and takes the ordinary
+// way elsewhere.
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include <algorithm>
+
+#include "codegen/llvm/stmt_emitter.h"
+
+namespace calotype::llvm_backend {
+
+using llvm::Value;
+
+namespace {
+
+constexpr std::int64_t kLeastBytes = 16;
+
+}  // namespace
+
+bool ExprEmitter::streams(const ir::BufferPtr& buffer, Type type) const {
+  const std::int64_t bytes = static_cast<std::int64_t>(type.element().bytes()) * type.lanes;
+  return buffer->stream_stores && bytes >= kLeastBytes && bytes % kLeastBytes == 0;
+}
+
+void ExprEmitter::stream_store(const ir::BufferPtr& buffer, Type type, Value* value, Value* pointer) {
+  environment_.streams = true;
+  const std::int64_t bytes = static_cast<std::int64_t>(type.element().bytes()) * type.lanes;
+  std::int64_t piece = kLeastBytes;  // of one register
+  while (bytes % (2 * piece) == 0 && 2 * piece * 8 <= settings_.machine.vector_bits) piece *= 2;
+  Value* low = b_.CreateAnd(b_.CreatePtrToInt(pointer, b_.getInt64Ty()),
+                            b_.getInt64(static_cast<std::uint64_t>(piece - 1)));
+  llvm::Function* function = b_.GetInsertBlock()->getParent();
+  const auto block = [&](const char* name) {
+    return llvm::BasicBlock::Create(b_.getContext(), name, function);
+  };
+  llvm::BasicBlock *past = block("past"), *through = block("through"), *after = block("stored");
+  b_.CreateCondBr(b_.CreateICmpEQ(low, b_.getInt64(0)), past, through);
+  b_.SetInsertPoint(past);
+  llvm::Instruction* store =
+      annotate(b_.CreateAlignedStore(value, pointer, llvm::Align(static_cast<std::uint64_t>(piece))), buffer);
+  llvm::Metadata* one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
+  store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(b_.getContext(), {one}));
+  b_.CreateBr(after);
+  b_.SetInsertPoint(through);
+  annotate(
+      b_.CreateAlignedStore(value, pointer, llvm::Align(static_cast<std::uint64_t>(type.element().bytes()))),
+      buffer);
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+}
+
+/// Such stores are ordered with nothing else, so that whoever waits for this function must find them done.
+void StmtEmitter::complete_streams() {
+  if (!environment_.streams) return;
+  if (shared_.settings.machine.x86)
+    b_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
+  else
+    b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
+}
+
+}  // namespace calotype::llvm_backend

@@ -1,0 +1,55 @@
+// stream_loads: loads that pass the caches by.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schedule/callees.h"
+
+namespace calotype {
+
+void Schedule::stream_loads(const FuncName& of) {
+  append({.name = "stream_loads", .args = {{"of", of.name}}});
+}
+
+namespace schedule {
+
+static void apply(Application& a) {
+  if (a.state.out.target.is_gpu())
+    a.refuse("kernels have no loads that pass the caches by", a.state.out.target.str(), "a host target");
+  const ir::CalleePtr of = find_callee(a, "of");
+  const auto once = [&](bool already) {
+    if (already)
+      a.refuse(fmt::format("the loads of '{}' do so already", of->name), of->name, "one stream_loads each");
+  };
+  if (of->kind == ir::CalleeKind::Func) {
+    StorageSchedule& memory = a.state.out.funcs[of->index].storage;
+    once(memory.stream_loads);
+    memory.stream_loads = true;
+    FuncState& f = a.state.funcs[of->index];
+    if (f.first_directive < 0) f.first_directive = a.index;
+    return;
+  }
+  std::vector<lang::InputId>& inputs = a.state.out.streamed_inputs;
+  const lang::InputId id{of->index};
+  once(std::find(inputs.begin(), inputs.end(), id) != inputs.end());
+  inputs.push_back(id);
+}
+
+static std::string in_cpp(const Directive& d) {
+  return fmt::format("s.stream_loads(\"{}\");", text_of(*find_arg(d, "of")));
+}
+
+DirectiveSpec stream_loads_spec() {
+  return {.name = "stream_loads",
+          .addresses = Addresses::Graph,
+          .doc =
+              "Marks every load of the values of a Func or input as one that will not be repeated soon, for "
+              "the machine to keep it out of the caches where it can.",
+          .args = {{.name = "of", .kind = ArgKind::Source, .doc = "what is read"}},
+          .refused = {"the target is a GPU", "it has stream_loads already"},
+          .apply = apply,
+          .cpp = in_cpp};
+}
+
+}  // namespace schedule
+}  // namespace calotype

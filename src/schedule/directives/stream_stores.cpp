@@ -1,0 +1,37 @@
+// stream_stores: stores that pass the caches by.
+#include <fmt/format.h>
+
+#include "schedule/state.h"
+
+namespace calotype {
+
+Stage& Stage::stream_stores() { return record("stream_stores", {}); }
+
+namespace schedule {
+
+static void apply(Application& a) {
+  if (a.state.out.target.is_gpu())
+    a.refuse("kernels have no stores that pass the caches by", a.state.out.target.str(), "a host target");
+  StorageSchedule& memory = a.state.out.funcs[a.func.value].storage;
+  if (memory.stream_stores)
+    a.refuse(fmt::format("the stores of '{}' do so already", a.func_def().name), a.func_def().name,
+             "one stream_stores a Func");
+  memory.stream_stores = true;
+}
+
+DirectiveSpec stream_stores_spec() {
+  return {
+      .name = "stream_stores",
+      .addresses = Addresses::Func,
+      .doc =
+          "Stores to the Func's memory pass the caches by: for large results that nobody reads soon. On "
+          "x86 those are vectors of 16 bytes or more at addresses that are multiples of their size, which "
+          "is tested as the program runs; others go through the caches. Other threads see them when the "
+          "parallel loop or the call ends.",
+      .args = {},
+      .refused = {"the target is a GPU", "the Func has stream_stores already"},
+      .apply = apply};
+}
+
+}  // namespace schedule
+}  // namespace calotype

@@ -1,0 +1,24 @@
+// stream_stores.
+#include "helpers.h"
+
+namespace calotype::test {
+
+TEST(StreamStores, IsRecorded) {
+  Schedule s;
+  s["by"].stream_stores();
+  const auto applied = apply(blur(), s);
+  EXPECT_TRUE(applied.of(applied.graph.find_func("by")->id).storage.stream_stores);
+  EXPECT_TRUE(has_line(schedule::to_string(applied), "  stores pass the caches by"));
+  expect_round_trip(blur(), s);
+  expect_spelling(blur(), s, R"({ "stage": "by", "do": "stream_stores" })", R"(s["by"].stream_stores();)");
+}
+
+TEST(StreamStores, IsRefused) {
+  Schedule kernel = tiled(), twice;
+  kernel["by"].stream_stores();
+  expect_refused(blur(), kernel, {"kernels have no stores that pass the caches by"}, gpu);
+  twice["by"].stream_stores().stream_stores();
+  expect_refused(blur(), twice, {"the stores of 'by' do so already"});
+}
+
+}  // namespace calotype::test
