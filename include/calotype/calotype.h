@@ -9,5 +9,7 @@
 #include "calotype/kernel.h"
 #include "calotype/pipeline.h"
 #include "calotype/schedule.h"
+#include "calotype/schedule_file.h"
+#include "calotype/size_range.h"
 #include "calotype/target.h"
 #include "calotype/type.h"

@@ -107,6 +107,8 @@ const char* kind_text(ArgKind kind) {
     case ArgKind::Dim:
     case ArgKind::NewDim:
       return "the name of a coordinate";
+    case ArgKind::Size:
+      return "the name of a size";
     default:
       return "the name of a loop";
   }

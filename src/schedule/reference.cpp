@@ -42,6 +42,8 @@ std::string kind_text(const ArgSpec& arg) {
       return "new Func";
     case ArgKind::Stage:
       return "stage or Func";
+    case ArgKind::Size:
+      return "named size";
     case ArgKind::Integer:
       return fmt::format("integer or knob, {} to {}", arg.low, arg.high);
     case ArgKind::Choice:

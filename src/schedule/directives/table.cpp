@@ -21,7 +21,8 @@
   X(gpu_blocks)       \
   X(gpu_threads)      \
   X(in)               \
-  X(rfactor)
+  X(rfactor)          \
+  X(assume)
 
 namespace calotype::schedule {
 
