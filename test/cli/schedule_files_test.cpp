@@ -3,6 +3,7 @@
 #include "calotype/operator.h"
 #include "calotype/schedule_file.h"
 #include "cli/program.h"
+#include "lang/graph.h"
 
 namespace calotype::test {
 namespace {
