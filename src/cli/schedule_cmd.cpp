@@ -12,6 +12,7 @@
 #include "cli/usage.h"
 #include "schedule/cases.h"
 #include "schedule/file.h"
+#include "schedule/scheduled.h"
 
 namespace calotype::cli {
 namespace {
@@ -31,7 +32,8 @@ struct Loaded {
   Target target;
   std::string source, provenance;
   std::vector<Entry> entries;
-  std::vector<std::string> strange;  ///< variants of the file for none of the operator's types
+  std::vector<std::string> reassociates;  ///< of the file's `numerics`
+  std::vector<std::string> strange;       ///< variants of the file for none of the operator's types
 };
 
 /// Every case that a file has for the operator, or with --type for those types.
@@ -39,6 +41,7 @@ void load_file(const Selection& select, Loaded& loaded) {
   loaded.source = schedule_path(select, loaded.target);
   const ScheduleFile file = ScheduleFile::load(loaded.source);
   loaded.provenance = file.provenance();
+  loaded.reassociates = file.numerics().reassociates;
   std::set<std::string> found;
   for (const OperatorTypes& types : loaded.op.types) {
     if (!select.type.empty() && types.str() != choose_types(loaded.op, select.type, {}).str()) continue;
@@ -104,6 +107,23 @@ std::string entry_name(const Entry& entry) {
   return entry.types.str() + (entry.name.empty() ? "" : ", " + entry.name);
 }
 
+/// What `numerics` lists and no case does. Loading a file for one algorithm cannot know it.
+std::vector<Diagnostic> listed_in_vain(const Loaded& loaded) {
+  std::set<std::string> found;
+  for (const Entry& e : loaded.entries)
+    for (const std::string& entry :
+         schedule::apply_or_throw(e.pipeline.graph(), e.schedule, loaded.target).numerics.reassociates)
+      found.insert(entry);
+  std::vector<Diagnostic> faults;
+  for (const std::string& entry : loaded.reassociates)
+    if (!found.contains(entry))
+      faults.push_back({.kind = ErrorKind::Usage,
+                        .message = fmt::format("'numerics' lists '{}', whose order no case changes", entry),
+                        .value = entry,
+                        .legal = fmt::format("{}", fmt::join(found, ", "))});
+  return faults;
+}
+
 Outcome check(const Selection& select) {
   const Loaded loaded = load(select);
   Outcome outcome;
@@ -127,6 +147,8 @@ Outcome check(const Selection& select) {
   for (const Entry& e : loaded.entries)
     for (const Diagnostic& d : e.schedule.check(e.pipeline, loaded.target))
       report(d, loaded.entries.size() == 1 ? "" : entry_name(e) + ":\n");
+  if (outcome.code == 0 && select.type.empty())
+    for (const Diagnostic& d : listed_in_vain(loaded)) report(d, "");
   if (outcome.code == 0)
     outcome.text = fmt::format("{} is legal for {} ({}) on {}\n", loaded.source, loaded.op.name,
                                fmt::join(type_names(loaded), ", "), loaded.target.str());

@@ -43,7 +43,8 @@ const KernelImpl& CaseKernel::kernel(std::size_t case_index) const {
 }
 
 void CaseKernel::call(const std::vector<Arg>& args, calotype_context& context) const {
-  kernel(order_.choose(sizes_.read(args))).call(args, context);
+  const bool several = order_.tried().size() > 1;
+  kernel(several ? order_.choose(sizes_.read(args)) : order_.general()).call(args, context);
 }
 
 std::vector<std::pair<std::string, double>> CaseKernel::pass_seconds() const {

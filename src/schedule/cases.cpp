@@ -55,6 +55,13 @@ std::string misfit(const FileCase& c, const CaseSizes& sizes) {
   return "";
 }
 
+bool fits(const FileCase& c, const CaseSizes& sizes) {
+  return std::all_of(c.when.begin(), c.when.end(), [&](const SizeRange& range) {
+    const auto at = sizes.find(range.size);
+    return at != sizes.end() && range.contains(at->second);
+  });
+}
+
 const FileTemplate& template_of(const ScheduleFile& file, const FileCase& c) {
   return *std::find_if(file.templates().begin(), file.templates().end(),
                        [&](const FileTemplate& t) { return t.name == c.template_name; });
@@ -86,7 +93,7 @@ CaseOrder::CaseOrder(const ScheduleFile& file, const FileVariant& variant, const
 
 std::size_t CaseOrder::choose(const CaseSizes& sizes) const {
   return *std::find_if(tried_.begin(), tried_.end(),
-                       [&](std::size_t index) { return misfit(file_.cases()[index], sizes).empty(); });
+                       [&](std::size_t index) { return fits(file_.cases()[index], sizes); });
 }
 
 std::string CaseOrder::explain(const CaseSizes& sizes) const {

@@ -289,7 +289,9 @@ class FileReader {
     const JsonNode& cases = *root_.find("cases");
     for (std::size_t i = 0; i < out_.cases_.size(); i++)
       for (std::size_t j = 0; j < i; j++)
-        if (out_.cases_[i].variant == out_.cases_[j].variant && out_.cases_[i].when == out_.cases_[j].when)
+        if (out_.cases_[i].variant == out_.cases_[j].variant &&
+            std::is_permutation(out_.cases_[i].when.begin(), out_.cases_[i].when.end(),
+                                out_.cases_[j].when.begin(), out_.cases_[j].when.end()))
           source_.fail(cases.items[i], fmt::format("the case is for the same sizes as case {}", j),
                        fmt::format("case {}", i), "a case for each set of sizes");
     for (std::size_t v = 0; v < out_.variants_.size(); v++) {

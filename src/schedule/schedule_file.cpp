@@ -33,6 +33,22 @@ std::string type_names(const lang::Graph& graph) {
   throw Error({.kind = ErrorKind::Usage, .message = message, .value = value, .legal = legal});
 }
 
+/// Conditions that a file can hold, each on a size of its own.
+void require_conditions(const std::vector<SizeRange>& when) {
+  for (const SizeRange& r : when) {
+    const bool sound = r.multiple >= 1 && r.low >= 0 && (r.low > 0 || r.high || r.multiple > 1) &&
+                       intersect(r, {.size = r.size, .low = 1}).count() != 0;
+    if (!sound)
+      refuse(fmt::format("the condition on '{}' holds for every size or for none", r.size),
+             fmt::format("{} to {}, multiples of {}", r.low, r.high ? std::to_string(*r.high) : "any",
+                         r.multiple),
+             "low of 0 or more, high of 1 or more, multiple of 1 or more, and a size that they leave out");
+    const auto same = [&](const SizeRange& other) { return other.size == r.size; };
+    if (std::count_if(when.begin(), when.end(), same) > 1)
+      refuse(fmt::format("two conditions on '{}'", r.size), r.size, "one a size");
+  }
+}
+
 /// The name of the template that has these directives, or of a new one.
 std::string place_template(std::vector<FileTemplate>& all, const Schedule& schedule, const NewCase& as,
                            const std::string& variant) {
@@ -84,12 +100,14 @@ std::string normal(const std::string& json) {
   return json.empty() ? json : one_line(parse_json(json, {"measured"}));
 }
 
-/// Templates that no case uses any more go.
-void drop_unused(std::vector<FileTemplate>& templates, const std::vector<FileCase>& cases) {
-  std::erase_if(templates, [&](const FileTemplate& t) {
-    return std::none_of(cases.begin(), cases.end(),
-                        [&](const FileCase& c) { return c.template_name == t.name; });
-  });
+/// Templates stand in the order in which cases use them first; those that no case uses any more go.
+void order_templates(std::vector<FileTemplate>& templates, const std::vector<FileCase>& cases) {
+  std::vector<FileTemplate> ordered;
+  for (const FileCase& c : cases) {
+    if (find_named(ordered, c.template_name) != ordered.end()) continue;
+    ordered.push_back(*find_named(templates, c.template_name));
+  }
+  templates = std::move(ordered);
 }
 
 }  // namespace
@@ -127,6 +145,7 @@ void ScheduleFile::add(const Pipeline& pipeline, const Schedule& schedule, const
   if (graph.name != operator_name_)
     refuse(fmt::format("the file is for the operator '{}', not for '{}'", operator_name_, graph.name),
            graph.name, operator_name_);
+  require_conditions(as.when);
   Schedule whole = schedule;
   for (const SizeRange& range : as.when) whole.append(assume_directive(range));
   const Scheduled applied = apply_or_throw(graph, whole, target_);
@@ -139,7 +158,7 @@ void ScheduleFile::add(const Pipeline& pipeline, const Schedule& schedule, const
                            .template_name = body,
                            .knobs = schedule.knobs(),
                            .measured = normal(as.measured)});
-  drop_unused(next.templates_, next.cases_);
+  order_templates(next.templates_, next.cases_);
   FileTemplate& t = *find_named(next.templates_, body);
   for (const auto& [need, value] : needs_of(applied)) {
     const auto at = std::find_if(t.needs.begin(), t.needs.end(),

@@ -13,7 +13,7 @@ const std::string kSmall = "run matmul --size M=5,N=6,K=7 --repeat 1 --check" + 
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-/// Threads over rows for M up to 8, blocks of rows otherwise.
+/// A row a block, with fewer threads for M up to 8.
 ScheduleFile two_cases() {
   const Pipeline matmul = find_operator("matmul").pipeline(OperatorTypes(Float(32)));
   const lang::Graph& graph = matmul.graph();
@@ -21,7 +21,7 @@ ScheduleFile two_cases() {
   Schedule rows, small;
   rows[out.name].gpu_blocks(out.args[1]->name).gpu_threads(out.args[0]->name, 16);
   const Knob threads = small.knob("THREADS", 4);
-  small[out.name].gpu_blocks(out.args[0]->name).gpu_threads(out.args[1]->name, threads);
+  small[out.name].gpu_blocks(out.args[1]->name).gpu_threads(out.args[0]->name, threads);
   ScheduleFile file("matmul", Target::cuda("sm_90a"));
   file.add(matmul, rows, {.template_name = "rows"});
   file.add(matmul, small, {.when = {{"M", 1, 8}}, .template_name = "small"});
@@ -95,6 +95,16 @@ TEST(ScheduleCommand, AVariantOfNoTypeIsAFault) {
   const Ran check = run_program("schedule check matmul --json " + d.write("old.json", text) + kTarget);
   EXPECT_EQ(check.code, 1) << check.out;
   EXPECT_TRUE(has(check.json()["error"]["message"], "the variant 'old' is for none")) << check.out;
+}
+
+TEST(ScheduleCommand, NumericsThatNoVariantHasAreAFault) {
+  Directory d;
+  ASSERT_EQ(run_program("schedule save softmax @host -o " + d / "good.json").code, 0);
+  std::string text = Directory::read(d / "good.json");
+  text.insert(text.find("\"reassociates\": [") + 17, "\"e.k\", ");
+  const Ran check = run_program("schedule check softmax " + d.write("more.json", text));
+  EXPECT_EQ(check.code, 1) << check.err;
+  EXPECT_TRUE(has(check.out, "'numerics' lists 'e.k', whose order no case changes")) << check.out;
 }
 
 TEST(ScheduleCommand, AMissExplainsItselfAndMayBeAnError) {

@@ -63,12 +63,12 @@ void expect_bad(const std::string& text, const std::vector<std::string>& parts,
 TEST(ScheduleFile, HasACaseALineInCanonicalOrder) {
   const std::string text = sample_file().str();
   EXPECT_EQ(text.substr(text.find("  \"templates\"")), R"j(  "templates": {
-    "lanes": { "requires": [], "needs": {}, "do": [
-      { "stage": "acc.update(0)", "do": "split", "loop": "k", "into": ["ko", "ki"], "by": 4 },
-      { "stage": "acc.update(0)", "do": "rfactor", "loops": ["ki"], "into": ["lane"], "as": "part" }] },
     "strips": { "requires": [], "needs": {}, "do": [
       { "stage": "C", "do": "split", "loop": "m", "into": ["mo", "mi"], "by": "B" },
-      { "stage": "C", "do": "parallel", "loop": "mo" }] } },
+      { "stage": "C", "do": "parallel", "loop": "mo" }] },
+    "lanes": { "requires": [], "needs": {}, "do": [
+      { "stage": "acc.update(0)", "do": "split", "loop": "k", "into": ["ko", "ki"], "by": 4 },
+      { "stage": "acc.update(0)", "do": "rfactor", "loops": ["ki"], "into": ["lane"], "as": "part" }] } },
   "cases": [
     { "variant": "f32", "when": { "M": [1, 16] }, "template": "strips", "knobs": { "B": 2 } },
     { "variant": "f32", "when": { "M": [1, 64], "K": "multiple 4" }, "template": "strips", "knobs": { "B": 8 } },
@@ -122,6 +122,16 @@ TEST(ScheduleFile, AddingReplacesTheSameCase) {
   EXPECT_THROW(file.add(blur(), {}), Error);
 }
 
+TEST(ScheduleFile, ConditionsThatNoFileCanHoldAreRefused) {
+  ScheduleFile file("matmul", Target::host());
+  for (const std::vector<SizeRange>& when : std::vector<std::vector<SizeRange>>{
+           {{"M"}}, {{"M", 0, {}, 0}}, {{"M", -4, 4}}, {{"M", 8, 4}}, {{"M", 0, 0}}, {{"M", 4}, {"M", 8}}})
+    EXPECT_THROW(file.add(matmul(), {}, {.when = when}), Error);
+  EXPECT_THROW(file.add(matmul(), {}, {.when = {{"V", 4}}}), Error);
+  EXPECT_THROW(file.add(matmul(), {}, {.measured = "{"}), Error);
+  EXPECT_TRUE(file.cases().empty()) << "nothing is left half changed";
+}
+
 TEST(ScheduleFile, NothingIsWrittenWithoutACaseForAllSizes) {
   ScheduleFile file("matmul", Target::host());
   file.add(matmul(), strips(2), {.when = {{.size = "M", .low = 1, .high = 16}}});
@@ -140,11 +150,13 @@ TEST(ScheduleFile, BadCasesAreRefused) {
   expect_bad(with(R"("knobs": { "B": 2 })", R"("knobs": {})"),
              {"there is no knob 'B', with the knobs of case 0", "/templates/strips/do/0/by"});
   expect_bad(with(R"("knobs": { "B": 2 })", R"("knobs": { "B": 0 })"), {"'by' is out of range"});
-  expect_bad(with(R"("template": "lanes")", R"("template": "strips")"),
+  expect_bad(with(R"("template": "lanes", "knobs": {})", R"("template": "strips", "knobs": { "B": 2 })"),
              {"no case uses the template 'lanes'"});
   expect_bad(with(R"("variant": "s32")", R"("variant": "f32")"), {"the same sizes as case 2"});
   expect_bad(with(R"("template": "lanes")", R"("template": "lane")"),
              {"there is no template 'lane'", "did you mean 'lanes'"});
+  expect_bad(with(R"("when": { "M": [1, 16] })", R"("when": { "K": "multiple 4", "M": [1, 64] })"),
+             {"the same sizes as case 0"});
   expect_bad(with(R"("variant": "s32")", R"("variant": "s23")"), {"there is no variant 's23'"});
   expect_bad(with("\"cases\": [", "\"cases\": [], \"case\": ["), {"the key 'case' is not known"});
 }
@@ -161,8 +173,27 @@ TEST(ScheduleFile, AnAlgorithmWithoutVariantListsThem) {
 }
 
 TEST(ScheduleFile, IllegalCasesNameTheirPlace) {
-  expect_bad(with(R"("loop": "mo" }] } })", R"("loop": "m" }] } })"),
+  expect_bad(with(R"("loop": "mo" }] })", R"("loop": "m" }] })"),
              {"the loop 'm' is gone", "/templates/strips/do/1", "#2 parallel(m)"}, ErrorKind::Schedule);
+}
+
+// Every byte replaced: refused with its place, or read as a file that saves and reads as itself.
+TEST(ScheduleFile, AnyByteChanged) {
+  const std::string text = sample_file().str();
+  for (std::size_t at = 0; at < text.size(); ++at)
+    for (const char c : {'"', '}', '[', '9', '\xff'}) {
+      std::string changed = text;
+      changed[at] = c;
+      try {
+        const ScheduleFile read = ScheduleFile::parse(changed, "f.json");
+        read.check(matmul());
+        EXPECT_EQ(ScheduleFile::parse(read.str()).str(), read.str());
+      } catch (const Error& e) {
+        EXPECT_TRUE(e.kind() == ErrorKind::Usage || e.kind() == ErrorKind::Schedule)
+            << at << ": " << e.what();
+        EXPECT_EQ(e.diagnostic().message.find("f.json:"), 0u) << at << ": " << e.what();
+      }
+    }
 }
 
 std::vector<std::size_t> order(const ScheduleFile& file) {
