@@ -14,6 +14,8 @@
 #include "calotype/pipeline.h"
 #include "calotype/random.h"
 #include "calotype/schedule.h"
+#include "calotype/schedule_file.h"
+#include "calotype/size_range.h"
 #include "calotype/target.h"
 #include "calotype/tuple.h"
 #include "calotype/type.h"

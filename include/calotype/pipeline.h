@@ -17,6 +17,7 @@
 namespace calotype {
 
 class Schedule;
+class ScheduleFile;
 namespace lang {
 struct Graph;
 }
@@ -54,6 +55,11 @@ class Pipeline {
   const std::string& name() const;
   /// Algorithm, schedule and target give a kernel. Errors: Schedule, Target.
   Kernel compile(const Schedule& schedule, const Target& target) const;
+  /// A kernel that takes, at each call, the case of the file that fits its sizes: of the cases whose needs
+  /// the target meets and whose `when` holds, the one whose intervals are narrowest, of equals the first.
+  /// Each is compiled when a call first needs it. Errors: as ScheduleFile::check; Target if the file is for
+  /// another kind of target.
+  Kernel compile(const ScheduleFile& file, const Target& target) const;
 
   /// The reference: run the definitions with no schedule. `inputs` in the order of the Pipeline's images;
   /// `sizes` gives Dims that no input fixes, among them those of outputs without extents; `params` by name.

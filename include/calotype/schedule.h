@@ -122,6 +122,31 @@ struct Directive {
 
 }  // namespace schedule
 
+/// What `Schedule::assume` takes for granted of a named size.
+class Assumption {
+ public:
+  /// The size has this value. It is a constant in the code.
+  static Assumption exact(Factor value) { return Assumption({{"exact", value}}); }
+  /// The size is a multiple of this.
+  static Assumption multiple(Factor of) { return Assumption({{"multiple", of}}); }
+  /// The size lies in [low, high].
+  static Assumption range(Factor low, Factor high) { return Assumption({{"min", low}, {"max", high}}); }
+  static Assumption at_least(Factor low) { return Assumption({{"min", low}}); }
+  const std::vector<std::pair<std::string, schedule::Value>>& args() const { return args_; }
+
+ private:
+  explicit Assumption(std::vector<std::pair<std::string, schedule::Value>> args) : args_(std::move(args)) {}
+  std::vector<std::pair<std::string, schedule::Value>> args_;
+};
+
+/// A named size, as an argument of a directive.
+struct SizeName {
+  SizeName(const Dim& dim) : name(dim.name()) {}
+  template <std::convertible_to<std::string_view> Text>
+  SizeName(const Text& name) : name(std::string_view(name)) {}
+  std::string name;
+};
+
 /// A stage of a Func in a Schedule: where directives are recorded. Methods return the handle, to be chained.
 /// `compute_*` and `store_*` address the Func, the others this stage.
 class Stage {
@@ -258,9 +283,12 @@ class Schedule {
   Stage in(const FuncName& of, const std::vector<FuncName>& consumers = {});
 
   /// The value of a named size that a tuner may assume; no effect on code.
-  void estimate_size(const Dim& size, Factor value);
+  void estimate_size(const SizeName& size, Factor value);
   /// Loads of the values of a Func or input pass the caches by, where the machine can.
   void stream_loads(const FuncName& of);
+  /// The kernel is for these values of a size alone: the compiler uses it, and a call with another value is
+  /// an error. Several assumptions of one size all hold. It does not matter where in the list they stand.
+  Schedule& assume(const SizeName& size, const Assumption& assumption);
 
   /// A named integer. Its value is part of the schedule.
   Knob knob(const std::string& name, std::int64_t value);
@@ -288,7 +316,8 @@ class Schedule {
   std::string to_json(const Pipeline& pipeline, const Target& target) const;
   /// Writes to a temporary file beside `path` and renames it. Errors: Usage.
   void save(const std::string& path, const Pipeline& pipeline, const Target& target) const;
-  /// All or nothing. Errors name file, line and JSON pointer; a fingerprint that differs is an error.
+  /// The one case that a file has for this algorithm: all or nothing, as ScheduleFile::load with a Pipeline.
+  /// A file with several cases for it is an error; ScheduleFile reads those.
   static Schedule from_json(const std::string& text, const Pipeline& pipeline, const std::string& file = "");
   static Schedule load(const std::string& path, const Pipeline& pipeline);
 

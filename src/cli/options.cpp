@@ -116,6 +116,8 @@ void add_run(CLI::App& app, Options& options, Raw& raw) {
   run->add_option("--save-best", options.run.save_best, "write the fastest schedule of --set to this file");
   run->add_flag("--dense", options.run.dense,
                 "copy inputs to dense memory, dimension 0 innermost, before the call");
+  run->add_flag("--explain", options.run.explain,
+                "say which case of the schedule file the sizes take, and why not the others");
   run->add_flag("--json", options.json, "print one JSON object");
 }
 
@@ -124,11 +126,26 @@ void add_show(CLI::App& app, Options& options, Raw& raw) {
   add_selection(show, options.show.select, raw);
   add_schedule(show, options.show.select);
   show->add_option("--level", options.show.level,
-                   "algorithm, schedule, bounds, loops, tiles, lowered, plan, ...")
+                   "algorithm, schedule, cases, bounds, loops, tiles, lowered, plan, ...")
       ->required();
   repeated(show, "--size", raw.sizes, "NAME=N,...");
   show->add_option("-o", options.show.output, "write to this file");
   show->add_flag("--json", options.json, "print one JSON object");
+}
+
+void add_file_upkeep(CLI::App* schedule, Options& options) {
+  ScheduleOptions& to = options.schedule;
+  CLI::App* rebind =
+      schedule->add_subcommand("rebind", "give a file the names of an algorithm that has the same structure");
+  rebind->add_option("OPERATOR", to.select.op)->required();
+  rebind->add_option("FILE", to.select.schedule)->required();
+  rebind->add_option("-o", to.file, "the file to write, without it FILE");
+  rebind->add_flag("--json", options.json, "print one JSON object");
+  CLI::App* status = schedule->add_subcommand("status",
+                                              "for each case of files: where and when it was measured, and "
+                                              "whether that is stale");
+  status->add_option("FILE", to.files, "schedule files; without any those that `best` looks up");
+  status->add_flag("--json", options.json, "print one JSON object");
 }
 
 void add_schedule_command(CLI::App& app, Options& options, Raw& raw) {
@@ -143,7 +160,9 @@ void add_schedule_command(CLI::App& app, Options& options, Raw& raw) {
     sub->add_option("FILE", to.select.schedule, "a schedule file, 'best' or @NAME")->required();
     sub->add_flag("--json", options.json, "print one JSON object");
   }
-  CLI::App* save = schedule->add_subcommand("save", "write one of the operator's own schedules as a file");
+  add_file_upkeep(schedule, options);
+  CLI::App* save = schedule->add_subcommand(
+      "save", "write one of the operator's own schedules as a file, for all its element types or --type");
   add_selection(save, to.select, raw);
   save->add_option("FILE", to.select.schedule, "a schedule file, 'best' or @NAME")->required();
   save->add_option("-o", to.file, "the file to write")->required();

@@ -39,6 +39,7 @@ struct RunOptions {
   CheckMode check = CheckMode::None;
   std::string save_best;
   bool dense = false;
+  bool explain = false;
 };
 
 struct ShowOptions {
@@ -48,9 +49,10 @@ struct ShowOptions {
 };
 
 struct ScheduleOptions {
-  std::string action;  ///< check, print, diff, save
+  std::string action;  ///< check, print, diff, save, rebind, status
   Selection select;
   std::string file, other;
+  std::vector<std::string> files;  ///< of status
 };
 
 /// A parsed command line: `command` is list, run, show or schedule.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
+#include "cli/measured.h"
 #include "cli/report.h"
 #include "cli/select.h"
 #include "cli/stage_report.h"
@@ -43,9 +44,9 @@ Run prepare(const RunOptions& options) {
   const OperatorTypes types = choose_types(op, select.type, files);
   const Pipeline pipeline = op.pipeline(types);
   check_outputs(options.outputs, pipeline.graph());
-  ChosenSchedule chosen = choose_schedule(select, op, types, pipeline, target);
-  notes.insert(notes.end(), chosen.notes.begin(), chosen.notes.end());
   Call call = make_call(op, pipeline, files, options);
+  ChosenSchedule chosen = choose_schedule(select, op, types, pipeline, target, call.sizes);
+  notes.insert(notes.end(), chosen.notes.begin(), chosen.notes.end());
   notes.insert(notes.end(), call.notes.begin(), call.notes.end());
   RunFacts facts{op.name,     target.str(), types.str(),     chosen.source, call.sizes,
                  call.params, options.seed, options.threads, notes};
@@ -66,9 +67,19 @@ void save_best(const Run& run, const Trial* best, Outcome& outcome) {
   const std::string& file = run.options.save_best;
   if (file.empty()) return;
   if (!best) usage_error("no combination of --set is legal and right, so there is none to save", file);
-  with_knobs(run.chosen.schedule, best->knobs).save(file, run.pipeline, run.target);
+  Schedule schedule = with_knobs(run.chosen.schedule, best->knobs);
+  schedule::FileNotes notes = schedule.notes();
+  notes.measured = measured_json(schedule, run.target, run.call.sizes, best->median_seconds).dump();
+  schedule.set_notes(std::move(notes));
+  schedule.save(file, run.pipeline, run.target);
   outcome.json["saved"] = file;
   outcome.text += line("saved", file);
+}
+
+void explain(const ChosenSchedule& chosen, Outcome& outcome) {
+  const std::string text = chosen.explanation.empty() ? "the schedule has no cases\n" : chosen.explanation;
+  outcome.text += text;
+  outcome.json["explain"] = text;
 }
 
 Outcome run_one(const Run& run, const Knobs& knobs) {
@@ -140,7 +151,9 @@ Outcome run_command(const RunOptions& options) {
     run.reference = run.pipeline.evaluate(inputs, run.call.params, run.call.sizes);
   }
   const std::vector<Knobs> all = combinations(options.select.knobs);
-  return all.size() == 1 ? run_one(run, all.front()) : run_table(run, all);
+  Outcome outcome = all.size() == 1 ? run_one(run, all.front()) : run_table(run, all);
+  if (options.explain) explain(run.chosen, outcome);
+  return outcome;
 }
 
 }  // namespace calotype::cli

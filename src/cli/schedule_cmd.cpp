@@ -1,92 +1,206 @@
 // `calotype schedule`: check, print, diff and save.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
 
 #include "cli/command.h"
-#include "cli/files.h"
 #include "cli/inputs.h"
 #include "cli/line_diff.h"
+#include "cli/schedule_upkeep.h"
 #include "cli/select.h"
 #include "cli/usage.h"
+#include "schedule/cases.h"
+#include "schedule/file.h"
+#include "schedule/scheduled.h"
 
 namespace calotype::cli {
 namespace {
 
+/// One schedule: of a file a case of a variant.
+struct Entry {
+  OperatorTypes types;
+  Pipeline pipeline;
+  std::string name;  ///< "case 0: M 1 to 64; ..."; empty: not of a file
+  schedule::NewCase as;
+  Schedule schedule;
+};
+
+/// What FILE names: one schedule, or every case of the variants asked for.
 struct Loaded {
   const Operator& op;
   Target target;
-  OperatorTypes types;
-  Pipeline pipeline;
-  ChosenSchedule chosen;
+  std::string source, provenance;
+  std::vector<Entry> entries;
+  std::vector<std::string> reassociates;  ///< of the file's `numerics`
+  std::vector<std::string> strange;       ///< variants of the file for none of the operator's types
 };
 
-// --type if given, else the first combination whose structure the file is for, so that the file alone says
-// which.
-OperatorTypes types_of_file(const Selection& select, const Operator& op, const Target& target) {
-  const bool file = !select.schedule.empty() && select.schedule[0] != '@' && select.schedule != "empty";
-  if (!select.type.empty() || !file) return choose_types(op, select.type, {});
-  const std::string path = select.schedule == "best" ? find_best(op.name, target) : select.schedule;
-  for (const OperatorTypes& types : op.types)
-    if (made_for(path, op.pipeline(types))) return types;
-  return op.types.front();
+/// Every case that a file has for the operator, or with --type for those types.
+void load_file(const Selection& select, Loaded& loaded) {
+  loaded.source = schedule_path(select, loaded.target);
+  const ScheduleFile file = ScheduleFile::load(loaded.source);
+  loaded.provenance = file.provenance();
+  loaded.reassociates = file.numerics().reassociates;
+  std::set<std::string> found;
+  for (const OperatorTypes& types : loaded.op.types) {
+    if (!select.type.empty() && types.str() != choose_types(loaded.op, select.type, {}).str()) continue;
+    const Pipeline pipeline = loaded.op.pipeline(types);
+    const bool only = !select.type.empty() || &types == &loaded.op.types.back();
+    if (!file.find_variant(pipeline) && (!only || !found.empty())) continue;
+    file.check(pipeline);
+    const schedule::FileVariant& variant = file.variant(pipeline);
+    found.insert(variant.name);
+    for (const std::size_t i : file.cases_of(variant)) {
+      const schedule::FileCase& c = file.cases()[i];
+      Schedule schedule = file.schedule(i);
+      set_knobs(schedule, select);
+      loaded.entries.push_back({types,
+                                pipeline,
+                                schedule::case_text(file, i),
+                                {c.when, c.variant, c.template_name, c.measured},
+                                std::move(schedule)});
+    }
+  }
+  for (const schedule::FileVariant& v : file.variants())
+    if (select.type.empty() && !found.contains(v.name)) loaded.strange.push_back(v.name);
 }
 
-Loaded load(const Selection& select) {
+/// `each_type`: without --type one of the operator's own schedules for each of its types.
+Loaded load(const Selection& select, bool each_type = false) {
   const Operator& op = find_operator(select.op);
-  const Target target = Target::parse(select.target);
-  const OperatorTypes types = types_of_file(select, op, target);
-  const Pipeline pipeline = op.pipeline(types);
-  ChosenSchedule chosen = choose_schedule(select, op, types, pipeline, target);
-  set_knobs(chosen.schedule, select);
-  return {op, target, types, pipeline, std::move(chosen)};
+  Loaded loaded{op, Target::parse(select.target), select.schedule.empty() ? "empty" : select.schedule, "", {},
+                {}};
+  if (is_file(select)) {
+    load_file(select, loaded);
+    return loaded;
+  }
+  std::vector<OperatorTypes> all = {choose_types(op, select.type, {})};
+  if (each_type && select.type.empty()) all = op.types;
+  for (const OperatorTypes& types : all) {
+    const Pipeline pipeline = op.pipeline(types);
+    ChosenSchedule chosen = choose_schedule(select, op, types, pipeline, loaded.target, {});
+    set_knobs(chosen.schedule, select);
+    loaded.entries.push_back({types, pipeline, "", {}, std::move(chosen.schedule)});
+  }
+  return loaded;
+}
+
+std::vector<std::string> type_names(const Loaded& loaded) {
+  std::vector<std::string> names;
+  for (const Entry& e : loaded.entries)
+    if (names.empty() || names.back() != e.types.str()) names.push_back(e.types.str());
+  return names;
 }
 
 Json header(const Loaded& loaded) {
+  const std::vector<std::string> types = type_names(loaded);
   return {{"operator", loaded.op.name},
           {"target", loaded.target.str()},
-          {"type", loaded.types.str()},
-          {"schedule", loaded.chosen.source}};
+          {"type", types.front()},
+          {"types", types},
+          {"schedule", loaded.source}};
+}
+
+/// "f32, case 0: M 1 to 64; ..."
+std::string entry_name(const Entry& entry) {
+  return entry.types.str() + (entry.name.empty() ? "" : ", " + entry.name);
+}
+
+/// What `numerics` lists and no case does. Loading a file for one algorithm cannot know it.
+std::vector<Diagnostic> listed_in_vain(const Loaded& loaded) {
+  std::set<std::string> found;
+  for (const Entry& e : loaded.entries)
+    for (const std::string& entry :
+         schedule::apply_or_throw(e.pipeline.graph(), e.schedule, loaded.target).numerics.reassociates)
+      found.insert(entry);
+  std::vector<Diagnostic> faults;
+  for (const std::string& entry : loaded.reassociates)
+    if (!found.contains(entry))
+      faults.push_back({.kind = ErrorKind::Usage,
+                        .message = fmt::format("'numerics' lists '{}', whose order no case changes", entry),
+                        .value = entry,
+                        .legal = fmt::format("{}", fmt::join(found, ", "))});
+  return faults;
 }
 
 Outcome check(const Selection& select) {
   const Loaded loaded = load(select);
-  const std::vector<Diagnostic> found = loaded.chosen.schedule.check(loaded.pipeline, loaded.target);
   Outcome outcome;
   outcome.json = header(loaded);
-  outcome.json["legal"] = found.empty();
+  outcome.json["legal"] = true;
   outcome.json["diagnostics"] = Json::array();
-  for (const Diagnostic& d : found) {
-    outcome.json["diagnostics"].push_back(to_json(d));
-    outcome.text += d.str() + "\n";
-  }
-  if (!found.empty()) {
-    outcome.json["error"] = to_json(found.front());
+  const auto report = [&](const Diagnostic& d, const std::string& of) {
+    if (outcome.code == 0) outcome.json["error"] = to_json(d);
     outcome.code = 1;
-  } else {
-    outcome.text = fmt::format("{} is legal for {} ({}) on {}\n", loaded.chosen.source, loaded.op.name,
-                               loaded.types.str(), loaded.target.str());
-  }
+    outcome.json["legal"] = false;
+    outcome.json["diagnostics"].push_back(to_json(d));
+    outcome.text += of + d.str() + "\n";
+  };
+  for (const std::string& variant : loaded.strange)
+    report({.kind = ErrorKind::Usage,
+            .message = fmt::format("the variant '{}' is for none of the element types of '{}'", variant,
+                                   loaded.op.name),
+            .value = variant,
+            .legal = "variants of the operator as it is"},
+           "");
+  for (const Entry& e : loaded.entries)
+    for (const Diagnostic& d : e.schedule.check(e.pipeline, loaded.target))
+      report(d, loaded.entries.size() == 1 ? "" : entry_name(e) + ":\n");
+  if (outcome.code == 0 && select.type.empty())
+    for (const Diagnostic& d : listed_in_vain(loaded)) report(d, "");
+  if (outcome.code == 0)
+    outcome.text = fmt::format("{} is legal for {} ({}) on {}\n", loaded.source, loaded.op.name,
+                               fmt::join(type_names(loaded), ", "), loaded.target.str());
   return outcome;
+}
+
+Json knobs_json(const Schedule& schedule) {
+  Json knobs = Json::object();
+  for (const Knob& knob : schedule.knobs()) knobs[knob.name] = knob.value;
+  return knobs;
 }
 
 Outcome print(const Selection& select) {
   const Loaded loaded = load(select);
   Outcome outcome;
-  outcome.text = loaded.chosen.schedule.str();
-  if (!outcome.text.empty() && outcome.text.back() != '\n') outcome.text += '\n';
   outcome.json = header(loaded);
-  outcome.json["knobs"] = Json::object();
-  for (const Knob& knob : loaded.chosen.schedule.knobs()) outcome.json["knobs"][knob.name] = knob.value;
+  outcome.json["knobs"] = knobs_json(loaded.entries.front().schedule);
+  outcome.json["cases"] = Json::array();
+  for (const Entry& e : loaded.entries) {
+    std::string text = e.schedule.str();
+    if (!text.empty() && text.back() != '\n') text += '\n';
+    outcome.json["cases"].push_back(
+        {{"type", e.types.str()}, {"case", e.name}, {"knobs", knobs_json(e.schedule)}, {"text", text}});
+    if (loaded.entries.size() > 1) outcome.text += fmt::format("// {}\n", entry_name(e));
+    outcome.text += text;
+  }
   outcome.json["text"] = outcome.text;
   return outcome;
 }
 
-Outcome save(const Selection& select, const std::string& file) {
-  const Loaded loaded = load(select);
-  loaded.chosen.schedule.save(file, loaded.pipeline, loaded.target);
+/// The schedule of a case without what its conditions assume, which stands at the end.
+Schedule without_conditions(const Schedule& whole, std::size_t conditions) {
+  Schedule s;
+  for (const Knob& k : whole.knobs()) s.knob(k.name, k.value);
+  for (std::size_t i = 0; i + conditions < whole.directives().size(); i++) s.append(whole.directives()[i]);
+  return s;
+}
+
+Outcome save(const Selection& select, const std::string& path) {
+  const Loaded loaded = load(select, true);
+  ScheduleFile file(loaded.op.name, loaded.target);
+  for (const Entry& e : loaded.entries) {
+    Schedule directives = e.schedule;
+    if (!e.as.when.empty()) directives = without_conditions(e.schedule, e.as.when.size());
+    file.add(e.pipeline, directives, e.as);
+  }
+  if (!loaded.provenance.empty()) file.set_provenance(loaded.provenance);
+  file.save(path);
   Outcome outcome;
   outcome.json = header(loaded);
-  outcome.json["file"] = file;
-  outcome.text = "wrote " + file + "\n";
+  outcome.json["file"] = path;
+  outcome.text = "wrote " + path + "\n";
   return outcome;
 }
 
@@ -98,14 +212,23 @@ std::vector<std::string> lines_of(const std::string& path) {
   const auto limit_depth = [&](int depth, Json::parse_event_t, Json&) {
     return !(too_deep = too_deep || depth > 64);
   };
-  const Json file = Json::parse(read_file(path), limit_depth, false);
+  const std::string text = schedule::read_schedule_text(path);
+  if (text.size() > schedule::largest_file)
+    usage_error("the file is too large for a schedule", path,
+                fmt::format("at most {} MB", schedule::largest_file >> 20));
+  const Json file = Json::parse(text, limit_depth, false);
   if (too_deep) usage_error("the file is nested too deep for a schedule", path, "at most 64 levels");
   if (file.is_discarded() || !file.is_object() || !file.contains("calotype_schedule"))
     usage_error("the file is no schedule", path, "a JSON object with \"calotype_schedule\"");
   std::vector<std::string> lines;
   for (const auto& [key, value] : file.items()) {
     if (key == "provenance" || key == "templates" || key == "cases") continue;
-    lines.push_back(key + ": " + value.dump());
+    if (key != "variants" || !value.is_object()) {
+      lines.push_back(key + ": " + value.dump());
+      continue;
+    }
+    for (const auto& [name, variant] : value.items())
+      lines.push_back(fmt::format("variant {}: {}", name, variant.dump()));
   }
   const Json templates = file.value("templates", Json::object()), cases = file.value("cases", Json::array());
   for (const auto& [name, body] : templates.items()) {
@@ -145,6 +268,8 @@ Outcome schedule_command(const ScheduleOptions& options) {
   if (options.action == "check") return check(options.select);
   if (options.action == "print") return print(options.select);
   if (options.action == "save") return save(options.select, options.file);
+  if (options.action == "rebind") return rebind_files(options);
+  if (options.action == "status") return status_of_files(options);
   return diff(options.file, options.other);
 }
 

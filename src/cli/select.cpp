@@ -5,10 +5,9 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
-#include "cli/files.h"
 #include "cli/usage.h"
+#include "schedule/cases.h"
 
 namespace calotype::cli {
 namespace {
@@ -34,23 +33,57 @@ std::string best_name(const Target& target) {
   return (target.arch.empty() ? "sm_90a" : target.arch) + ".json";
 }
 
-ChosenSchedule load_best(const Operator& op, const Pipeline& pipeline, const Target& target) {
-  const std::string path = find_best(op.name, target);
-  if (made_for(path, pipeline)) return {Schedule::load(path, pipeline), path, {}};
-  return {Schedule{},
-          "empty",
-          {fmt::format(
-              "warning: {} is for other element types or another version of '{}' and is passed over for the "
-              "empty schedule",
-              path, op.name)}};
+// The case of a checked file that these sizes take.
+ChosenSchedule choose_case(const ScheduleFile& file, const std::string& path, const Pipeline& pipeline,
+                           const Sizes& sizes) {
+  file.check(pipeline);
+  const schedule::FileVariant& variant = file.variant(pipeline);
+  const schedule::CaseOrder order(file, variant, file.target());
+  return {file.schedule(order.choose(sizes)),
+          path,
+          {},
+          order.explain(sizes),
+          static_cast<int>(file.cases_of(variant).size())};
+}
+
+// Why a file that was looked up is not for the algorithm.
+std::string miss_text(const ScheduleFile& file, const std::string& path, const Pipeline& pipeline) {
+  std::string variants;
+  for (const schedule::FileVariant& v : file.variants())
+    variants += fmt::format("{}{} of '{}'", variants.empty() ? "" : ", ", v.structure, v.name);
+  return fmt::format(
+      "{} is for other element types or another version of '{}': its structures are {}, and "
+      "that of the algorithm is {}",
+      path, pipeline.name(), variants, pipeline.fingerprint());
+}
+
+bool strict() {
+  const char* value = std::getenv("CALOTYPE_SCHEDULE_STRICT");
+  return value && std::string_view(value) == "1";
+}
+
+ChosenSchedule load_best(const std::string& path, const Pipeline& pipeline, const Sizes& sizes) {
+  const ScheduleFile file = ScheduleFile::load(path);
+  if (file.find_variant(pipeline)) return choose_case(file, path, pipeline, sizes);
+  const std::string miss = miss_text(file, path, pipeline);
+  if (strict()) usage_error(miss, "best", "a variant for it in the file, or CALOTYPE_SCHEDULE_STRICT unset");
+  return {Schedule{}, "empty", {"warning: " + miss + "; it is passed over for the empty schedule"}};
 }
 
 }  // namespace
 
-// A file that is no JSON counts as made for anything: loading it says what is wrong with it.
-bool made_for(const std::string& path, const Pipeline& pipeline) {
-  const std::string text = read_file(path);
-  return text.find(pipeline.fingerprint()) != std::string::npos || !nlohmann::json::accept(text);
+std::vector<std::string> schedule_folders() {
+  std::vector<std::string> folders;
+  for (const fs::path& root : schedule_roots()) folders.push_back(root.string());
+  return folders;
+}
+
+bool is_file(const Selection& select) {
+  return !select.schedule.empty() && select.schedule[0] != '@' && select.schedule != "empty";
+}
+
+std::string schedule_path(const Selection& select, const Target& target) {
+  return select.schedule == "best" ? find_best(select.op, target) : select.schedule;
 }
 
 std::string find_best(const std::string& op, const Target& target) {
@@ -66,12 +99,12 @@ std::string find_best(const std::string& op, const Target& target) {
 }
 
 ChosenSchedule choose_schedule(const Selection& select, const Operator& op, const OperatorTypes& types,
-                               const Pipeline& pipeline, const Target& target) {
+                               const Pipeline& pipeline, const Target& target, const Sizes& sizes) {
   if (select.schedule.empty() || select.schedule == "empty") return {Schedule{}, "empty", {}};
-  if (select.schedule == "best") return load_best(op, pipeline, target);
+  if (select.schedule == "best") return load_best(find_best(op.name, target), pipeline, sizes);
   if (select.schedule[0] == '@')
     return {op.schedule(select.schedule.substr(1)).make(types), select.schedule, {}};
-  return {Schedule::load(select.schedule, pipeline), select.schedule, {}};
+  return choose_case(ScheduleFile::load(select.schedule), select.schedule, pipeline, sizes);
 }
 
 std::vector<Knobs> combinations(const KnobValues& values) {

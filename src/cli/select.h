@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "calotype/operator.h"
+#include "calotype/schedule_file.h"
 #include "cli/options.h"
+#include "cli/sizes.h"
 
 namespace calotype::cli {
 
@@ -14,19 +16,27 @@ struct ChosenSchedule {
   Schedule schedule;
   std::string source;              ///< "empty", "@naive", or the file
   std::vector<std::string> notes;  ///< as a looked-up file that was passed over
+  std::string explanation = {};  ///< of a file: its cases for this algorithm, and which is taken; a line each
+  int cases = 0;                 ///< how many that are
 };
 
 /// The file of `--schedule best`: OP/ARCH.json under $CALOTYPE_SCHEDULES, ./schedules, or the schedules that
 /// this program was built or installed with. Error(Usage) lists the places if there is none.
 std::string find_best(const std::string& op, const Target& target);
 
-/// Whether a schedule file is for the structure of this pipeline, rather than for other element types of the
-/// operator or another version of it.
-bool made_for(const std::string& path, const Pipeline& pipeline);
+/// The folders in which `best` is looked up, in order.
+std::vector<std::string> schedule_folders();
+/// Whether `--schedule` names a file, or looks one up.
+bool is_file(const Selection& select);
+/// That file.
+std::string schedule_path(const Selection& select, const Target& target);
 
-/// `--schedule`: nothing, a file, "best" or "@NAME".
+/// `--schedule`: nothing, a file, "best" or "@NAME". Of a file with several cases the one for these sizes, or
+/// where a size it depends on is not given the one for all sizes. A file that was looked up and has no
+/// variant of the algorithm is passed over for the empty schedule with a note, or with
+/// CALOTYPE_SCHEDULE_STRICT=1 is an error.
 ChosenSchedule choose_schedule(const Selection& select, const Operator& op, const OperatorTypes& types,
-                               const Pipeline& pipeline, const Target& target);
+                               const Pipeline& pipeline, const Target& target, const Sizes& sizes);
 
 /// Every combination of the values of `--set`, the last knob fastest; one without knobs if there are none.
 std::vector<Knobs> combinations(const KnobValues& values);

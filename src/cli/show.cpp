@@ -1,6 +1,8 @@
 // `calotype show`: the text of a stage of compilation.
 #include <fmt/format.h>
 
+#include <sstream>
+
 #include "cli/command.h"
 #include "cli/files.h"
 #include "cli/inputs.h"
@@ -10,6 +12,13 @@
 
 namespace calotype::cli {
 namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
 
 // The levels that need no backend come from the algorithm and schedule alone.
 std::string level_text(const std::string& level, const Pipeline& pipeline, const Schedule& schedule,
@@ -37,6 +46,16 @@ std::string sizes_text(const Pipeline& pipeline, const Sizes& asked) {
   return text;
 }
 
+// Of a file with several cases: which of them the text is of. Cases are the whole text of their own level.
+std::string cases_text(const ChosenSchedule& chosen, const std::string& level) {
+  if (level == "cases")
+    return chosen.explanation.empty() ? "the schedule has no cases\n" : chosen.explanation;
+  std::string text;
+  if (chosen.cases > 1)
+    for (const std::string& line : lines_of(chosen.explanation)) text += "# " + line + "\n";
+  return text;
+}
+
 }  // namespace
 
 Outcome show_command(const ShowOptions& options) {
@@ -45,10 +64,10 @@ Outcome show_command(const ShowOptions& options) {
   const Target target = Target::parse(select.target);
   const OperatorTypes types = choose_types(op, select.type, {});
   const Pipeline pipeline = op.pipeline(types);
-  ChosenSchedule chosen = choose_schedule(select, op, types, pipeline, target);
+  ChosenSchedule chosen = choose_schedule(select, op, types, pipeline, target, select.sizes);
   set_knobs(chosen.schedule, select);
-  std::string text =
-      sizes_text(pipeline, select.sizes) + level_text(options.level, pipeline, chosen.schedule, target);
+  std::string text = sizes_text(pipeline, select.sizes) + cases_text(chosen, options.level);
+  if (options.level != "cases") text += level_text(options.level, pipeline, chosen.schedule, target);
   if (text.empty() || text.back() != '\n') text += '\n';
   Outcome outcome;
   outcome.json = {{"operator", op.name},       {"target", target.str()}, {"type", types.str()},

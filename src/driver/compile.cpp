@@ -1,9 +1,13 @@
 // Pipeline::compile and the public face of kernels.
 
+#include <fmt/format.h>
+
 #include <chrono>
 
 #include "calotype/pipeline.h"
 #include "calotype/schedule.h"
+#include "calotype/schedule_file.h"
+#include "driver/case_kernel.h"
 #include "driver/kernel_impl.h"
 
 namespace calotype {
@@ -16,20 +20,36 @@ Kernel Pipeline::compile(const Schedule& schedule, const Target& target) const {
       std::move(scheduled), std::vector<std::pair<std::string, double>>{{"schedule", seconds}}));
 }
 
-void Kernel::call(const std::vector<Arg>& args) const { impl_->call(args); }
-void Kernel::call(const std::vector<Arg>& args, calotype_context& context) const {
-  impl_->call(args, context);
+Kernel Pipeline::compile(const ScheduleFile& file, const Target& target) const {
+  if (file.target().is_gpu() != target.is_gpu())
+    throw Error(
+        {.kind = ErrorKind::Target,
+         .message = fmt::format("the schedule file is for {}, not for {}", file.target().str(), target.str()),
+         .value = target.str(),
+         .legal = file.target().is_gpu() ? "a cuda target" : "a host target"});
+  file.check(*this);
+  return Kernel(std::make_shared<driver::CaseKernel>(graph_ptr(), file, file.variant(*this).name, target));
 }
-const Target& Kernel::target() const { return impl_->target(); }
+
+void Kernel::call(const std::vector<Arg>& args) const {
+  calotype_context context{};
+  base_->call(args, context);
+}
+void Kernel::call(const std::vector<Arg>& args, calotype_context& context) const {
+  base_->call(args, context);
+}
+const Target& Kernel::target() const { return base_->target(); }
 
 double Kernel::compile_seconds() const {
   double total = 0;
-  for (const auto& [pass, seconds] : impl_->pass_seconds()) total += seconds;
+  for (const auto& [pass, seconds] : base_->pass_seconds()) total += seconds;
   return total;
 }
 
-std::vector<std::pair<std::string, double>> Kernel::pass_seconds() const { return impl_->pass_seconds(); }
-std::string Kernel::show(const std::string& level) const { return impl_->show(level); }
-std::string Kernel::numerics() const { return impl_->numerics(); }
+std::vector<std::pair<std::string, double>> Kernel::pass_seconds() const { return base_->pass_seconds(); }
+std::string Kernel::show(const std::string& level) const { return base_->show(level); }
+std::string Kernel::numerics() const { return base_->numerics(); }
+std::string Kernel::explain(const std::vector<Arg>& args) const { return base_->explain(args); }
+const driver::KernelImpl& Kernel::impl() const { return base_->general(); }
 
 }  // namespace calotype

@@ -11,6 +11,7 @@
 
 #include "calotype/kernel.h"
 #include "driver/executable.h"
+#include "driver/kernel_base.h"
 #include "driver/plan_encoder.h"
 #include "lower/lower.h"
 #include "schedule/scheduled.h"
@@ -46,20 +47,22 @@ lower::Options lower_options(const schedule::Scheduled& scheduled, const KernelO
 /// The value of a Param of this type and name in the representation of the plan's slots.
 std::int64_t scalar_bits(double value, Type type, const std::string& name);
 
-class KernelImpl {
+class KernelImpl : public KernelBase {
  public:
   /// Compiles the variant for dense arguments; others follow when a call first needs them.
   KernelImpl(schedule::Scheduled scheduled, std::vector<std::pair<std::string, double>> seconds_before,
              KernelOptions options = {});
 
   void call(const std::vector<Arg>& args) const;
-  void call(const std::vector<Arg>& args, calotype_context& context) const;
+  void call(const std::vector<Arg>& args, calotype_context& context) const override;
 
-  const Target& target() const { return scheduled_.target; }
+  const Target& target() const override { return scheduled_.target; }
   const schedule::Scheduled& scheduled() const { return scheduled_; }
-  std::vector<std::pair<std::string, double>> pass_seconds() const;
-  std::string show(const std::string& level) const;
-  std::string numerics() const;
+  std::vector<std::pair<std::string, double>> pass_seconds() const override;
+  std::string show(const std::string& level) const override;
+  std::string numerics() const override;
+  std::string explain(const std::vector<Arg>& args) const override;
+  const KernelImpl& general() const override { return *this; }
   /// The variant for dense arguments.
   const Variant& dense() const { return *dense_; }
 

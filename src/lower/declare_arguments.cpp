@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "lower/passes.h"
 
@@ -21,10 +22,37 @@ void declare_sizes(LoopTree& tree) {
       if (ir::is(e, ir::Op::Variable)) tree.facts.set_range(ir::symbol_of(e), ir::index(1), {});
 }
 
+/// What the schedule assumes of sizes: facts, and checks of the call that name the size.
+void assume_sizes(LoopTree& tree) {
+  std::map<std::string, SizeRange> known;
+  for (const schedule::SizeAssumption& a : tree.scheduled.assumptions) {
+    const SizeRange& range = a.range;
+    const Expr size = ir::make_var(a.symbol);
+    Expr holds = size >= ir::index(range.low);
+    if (range.high) holds = holds && size <= ir::index(*range.high);
+    if (range.multiple > 1) holds = holds && size % ir::index(range.multiple) == ir::index(0);
+    tree.promises.push_back({ir::simplify(holds),
+                             fmt::format("the size {} is {{}}, and the schedule's {} is for {}", range.size,
+                                         a.origin, range.str()),
+                             range.size,
+                             {size},
+                             fmt::format("{}: {}", range.size, range.str())});
+    const auto [at, first] = known.emplace(range.size, range);
+    if (!first) at->second = intersect(at->second, range);
+    const SizeRange& all = at->second;
+    const ir::Facts::Known* before = tree.facts.find(a.symbol);
+    const std::int64_t least = before && before->range.min.defined() ? *ir::as_int(before->range.min) : 0;
+    tree.facts.set_range(a.symbol, ir::index(std::max(least, all.low)),
+                         all.high ? ir::index(*all.high) : Expr());
+    if (all.multiple > 1) tree.facts.set_multiple(a.symbol, all.multiple);
+  }
+}
+
 }  // namespace
 
 void declare_arguments(LoopTree& tree) {
   declare_sizes(tree);
+  assume_sizes(tree);
   apply_promises(tree);
   const lang::Graph& graph = tree.scheduled.graph;
   int buffers = 0;

@@ -421,7 +421,7 @@ class Inference {
       if (std::find(loops.begin(), loops.end(), p.at) == loops.end()) continue;
       Reads reads{.reader = ref, .site = site};
       for (const Expr& call : calls_in(tree_.def(ref)))
-        if (ir::callee_of(call) == p.of) {
+        if (ir::same_source(*ir::callee_of(call), *p.of)) {
           include_read(box, call, reads);
           read = true;
         }

@@ -154,11 +154,22 @@ class ProgramMaker {
           {b->name, false, true, b->type, static_cast<int>(b->extents.size()), true});
       buffers.push_back(b);
     }
-    for (const ir::BufferPtr& b : buffers)
-      for (std::size_t d = 0; d < b->extents.size(); ++d) find_size(*b, static_cast<int>(d));
+    find_sizes(buffers);
     declare_promises();
     for (const ir::BufferPtr& b : buffers)
       for (std::size_t d = 0; d < b->extents.size(); ++d) describe_dimension(*b, static_cast<int>(d));
+  }
+
+  /// An extent tells one size, given those that are known already.
+  void find_sizes(const std::vector<ir::BufferPtr>& buffers) {
+    std::size_t before = 0;
+    do {
+      before = program_.scalars.size();
+      for (const ir::BufferPtr& b : buffers)
+        for (std::size_t d = 0; d < b->extents.size(); ++d) find_size(b->extents[d], *b, static_cast<int>(d));
+      for (const schedule::AssumedExtent& e : tree_.scheduled.assumed_extents)
+        find_size(e.extent, *(e.output ? tree_.outputs : tree_.inputs)[e.argument], e.dim);
+    } while (program_.scalars.size() > before);
   }
 
   void declare_promises() {
@@ -169,8 +180,11 @@ class ProgramMaker {
           {p.symbol,
            {.kind = kind, .argument = tree_.output_of.at(p.output).front()->argument, .dim = p.dim}});
     }
-    for (const LoopTree::Check& c : tree_.promises)
+    for (const LoopTree::Check& c : tree_.promises) {
+      for (const ir::SymbolPtr& s : ir::free_symbols(c.condition))
+        if (!known(s) && s->kind == ir::SymbolKind::Dim) refuse_unknown(s);
       program_.checks.push_back({c.condition, c.message, c.subject, c.values, c.legal});
+    }
   }
 
   int count() const { return static_cast<int>(program_.arguments.size()); }
@@ -180,8 +194,8 @@ class ProgramMaker {
                        [&](const Scalar& k) { return k.symbol == s; });
   }
 
-  void find_size(const ir::Buffer& b, int d) {
-    const Expr& extent = b.extents[d];
+  /// The one size in `extent` that is not known yet follows from dimension `d`.
+  void find_size(const Expr& extent, const ir::Buffer& b, int d) {
     std::vector<ir::SymbolPtr> unknown;
     for (const ir::SymbolPtr& s : ir::free_symbols(extent))
       if (!known(s)) unknown.push_back(s);
@@ -327,18 +341,21 @@ class ProgramMaker {
     return "";
   }
 
+  [[noreturn]] void refuse_unknown(const ir::SymbolPtr& size) const {
+    throw Error({.kind = ErrorKind::Algorithm,
+                 .message = fmt::format("the size '{}' does not follow from any argument", size->name),
+                 .func = user_of(size),
+                 .value = size->name,
+                 .legal = "an input or output with a dimension of that extent"});
+  }
+
   void require_known(const std::vector<ir::SymbolPtr>& used, const Function& f) const {
     for (const ir::SymbolPtr& s : used) {
       if (known(s)) continue;
       const bool thread = std::find(f.block_vars.begin(), f.block_vars.end(), s) != f.block_vars.end() ||
                           std::find(f.thread_vars.begin(), f.thread_vars.end(), s) != f.thread_vars.end();
       if (thread) continue;
-      if (s->kind == ir::SymbolKind::Dim)
-        throw Error({.kind = ErrorKind::Algorithm,
-                     .message = fmt::format("the size '{}' does not follow from any argument", s->name),
-                     .func = user_of(s),
-                     .value = s->name,
-                     .legal = "an input or output with a dimension of that extent"});
+      if (s->kind == ir::SymbolKind::Dim) refuse_unknown(s);
       throw Error(
           {.kind = ErrorKind::Internal, .message = fmt::format("'{}' is used but never defined", s->name)});
     }

@@ -144,8 +144,11 @@ Scheduled apply(const lang::Graph& graph, const Schedule& schedule, const Target
                 std::vector<Refusal>& refusals) {
   State state(graph, schedule, target);
   Later later;
-  for (std::size_t i = 0; i < schedule.directives().size(); i++)
-    apply_directive(state, static_cast<int>(i), later);
+  // What is assumed of sizes holds for the whole list, so that a size with one value is a constant in it.
+  for (const bool assumptions : {true, false})
+    for (std::size_t i = 0; i < schedule.directives().size(); i++)
+      if ((schedule.directives()[i].name == "assume") == assumptions)
+        apply_directive(state, static_cast<int>(i), later);
   resolve_places(state);
   check_later(state, later);
   // The checks of the whole need a whole: after a refusal they would only report its consequences.

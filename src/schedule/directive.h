@@ -29,7 +29,7 @@ enum class ArgKind {
   Stage,    ///< a stage, or a Func where one of its stages has the loop that goes with it
   FarLoop,  ///< a loop of that stage: found after the whole list has been applied
   NewDim,   ///< a coordinate that the directive makes
-  Size,     ///< a named size
+  Size,     ///< a named size of the algorithm
   Integer,  ///< a number or a knob
   Choice,   ///< one of `choices`
 };

@@ -1,48 +1,42 @@
-// Reading schedule files: all or nothing. Every key is known or refused; the directives are checked against
-// their specs, then applied to the algorithm for the file's target, so that what was loaded is legal.
+// Reading schedule files, by the text alone: every key is known or refused, and every value has its form.
+// What the directives do to an algorithm is looked at by file_check.cpp.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
-#include <sstream>
 
-#include "calotype/pipeline.h"
-#include "schedule/apply.h"
 #include "schedule/defaults.h"
 #include "schedule/directive.h"
 #include "schedule/file.h"
-#include "schedule/json_tree.h"
 
 namespace calotype {
 
 namespace schedule {
 
-namespace {
-
 using Kind = JsonNode::Kind;
 
 /// Reads one file; each method one part of it.
-class Reader {
+class FileReader {
  public:
-  Reader(const lang::Graph& graph, const JsonSource& source) : graph_(graph), source_(source) {}
+  explicit FileReader(const FileSource& from) : source_(from.source), root_(from.root) {}
 
-  Schedule read(const JsonNode& root) {
-    require(root, Kind::Object, "a schedule file");
-    version(root);
-    only(root, {"calotype_schedule", "defaults", "operator", "target", "variants", "templates", "cases",
-                "numerics", "provenance"});
-    defaults(root);
-    operator_name(root);
-    target(root);
-    const JsonNode& variant = single(get(root, "variants", Kind::Object), "variant");
-    structure(variant);
-    const JsonNode& body = single(get(root, "templates", Kind::Object), "template");
-    case_of(get(root, "cases", Kind::Array), last_key(root, "variants"), last_key(root, "templates"));
-    template_of(body);
-    numerics(get(root, "numerics", Kind::Object));
-    notes_.provenance = one_line(get(root, "provenance", Kind::Object));
-    out_.set_notes(notes_);
-    legal(get(body, "do", Kind::Array));
+  ScheduleFile read() {
+    require(root_, Kind::Object, "a schedule file");
+    version();
+    only(root_, {"calotype_schedule", "defaults", "operator", "target", "variants", "templates", "cases",
+                 "numerics", "provenance"});
+    defaults();
+    out_.operator_name_ = get(root_, "operator", Kind::String).text;
+    target();
+    for (const JsonNode& v : some(root_, "variants", Kind::Object).members) variant(v);
+    for (const JsonNode& t : some(root_, "templates", Kind::Object).members) template_of(t);
+    for (const JsonNode& c : some(root_, "cases", Kind::Array).items) case_of(c);
+    forms();
+    coverage();
+    numerics(get(root_, "numerics", Kind::Object));
+    out_.provenance_ = one_line(get(root_, "provenance", Kind::Object));
     return std::move(out_);
   }
 
@@ -62,6 +56,14 @@ class Reader {
     return *found;
   }
 
+  /// A list or object that is not empty.
+  const JsonNode& some(const JsonNode& node, const std::string& key, Kind kind) const {
+    const JsonNode& found = get(node, key, kind);
+    if (found.items.empty() && found.members.empty())
+      source_.fail(found, fmt::format("the file has no {}", key), "", "one or more");
+    return found;
+  }
+
   void only(const JsonNode& node, const std::vector<std::string>& known) const {
     for (const JsonNode& member : node.members)
       if (std::find(known.begin(), known.end(), member.key) == known.end())
@@ -69,8 +71,8 @@ class Reader {
                      name_choices(member.key, known, "keys"));
   }
 
-  void version(const JsonNode& root) const {
-    const JsonNode& v = get(root, "calotype_schedule", Kind::Integer);
+  void version() const {
+    const JsonNode& v = get(root_, "calotype_schedule", Kind::Integer);
     if (v.integer > file_version || v.integer < 1)
       source_.fail(
           v,
@@ -78,8 +80,8 @@ class Reader {
           v.text, v.integer > file_version ? "a newer library" : "1");
   }
 
-  void defaults(const JsonNode& root) const {
-    const JsonNode& v = get(root, "defaults", Kind::Integer);
+  void defaults() const {
+    const JsonNode& v = get(root_, "defaults", Kind::Integer);
     if (v.integer != defaults_version)
       source_.fail(
           v,
@@ -87,66 +89,13 @@ class Reader {
           v.text, std::to_string(defaults_version));
   }
 
-  void operator_name(const JsonNode& root) const {
-    const JsonNode& name = get(root, "operator", Kind::String);
-    if (name.text != graph_.name)
-      source_.fail(name,
-                   fmt::format("the file is for the operator '{}', not for '{}'", name.text, graph_.name),
-                   name.text, graph_.name);
-  }
-
-  void target(const JsonNode& root) {
-    const JsonNode& t = get(root, "target", Kind::String);
-    notes_.target = t.text;
+  void target() {
+    const JsonNode& t = get(root_, "target", Kind::String);
     try {
-      target_ = Target::parse(t.text);
+      out_.target_ = Target::parse(t.text);
     } catch (const Error& e) {
       source_.fail(t, e.diagnostic().message, t.text, e.diagnostic().legal);
     }
-  }
-
-  const JsonNode& single(const JsonNode& node, const std::string& what) {
-    if (node.members.size() != 1)
-      source_.fail(node,
-                   fmt::format("the file has {} {}s, and this version of the library reads exactly one",
-                               node.members.size(), what),
-                   std::to_string(node.members.size()), "1");
-    const JsonNode& one = node.members[0];
-    require(one, Kind::Object, "a " + what);
-    (what == "variant" ? notes_.variant : notes_.template_name) = one.key;
-    return one;
-  }
-
-  std::string last_key(const JsonNode& root, const std::string& key) const {
-    return root.find(key)->members[0].key;
-  }
-
-  void structure(const JsonNode& variant) const {
-    only(variant, {"structure", "inputs", "funcs"});
-    const JsonNode& hash = get(variant, "structure", Kind::String);
-    const JsonNode& inputs = get(variant, "inputs", Kind::Array);
-    const JsonNode& funcs = get(variant, "funcs", Kind::Object);
-    if (hash.text != graph_.fingerprint)
-      source_.fail(hash,
-                   fmt::format("the file is for another algorithm: its structure is {}, that of '{}' is {}",
-                               hash.text, graph_.name, graph_.fingerprint),
-                   hash.text, graph_.fingerprint);
-    const Binding own = bind_names(graph_);
-    std::vector<std::string> renamed;
-    compare(names(inputs), own.inputs, "", inputs, renamed);
-    compare(funcs.keys(), func_names(own), "", funcs, renamed);
-    for (std::size_t i = 0; i < own.funcs.size(); i++)
-      compare(names(funcs.members[i]), own.funcs[i].loops, funcs.members[i].key + ".", funcs.members[i],
-              renamed);
-    if (!renamed.empty())
-      source_.fail(variant, "the algorithm is the same, but its names differ", "",
-                   fmt::format("rename in the file: {}", fmt::join(renamed, ", ")));
-  }
-
-  static std::vector<std::string> func_names(const Binding& b) {
-    std::vector<std::string> names;
-    for (const Binding::Func& f : b.funcs) names.push_back(f.name);
-    return names;
   }
 
   std::vector<std::string> names(const JsonNode& list) const {
@@ -159,70 +108,52 @@ class Reader {
     return names;
   }
 
-  /// Names of the file against those of the algorithm, in the one order that both have.
-  void compare(const std::vector<std::string>& file, const std::vector<std::string>& own,
-               const std::string& prefix, const JsonNode& node, std::vector<std::string>& renamed) const {
-    if (file.size() != own.size())
-      source_.fail(node, fmt::format("{} names, and the algorithm has {}", file.size(), own.size()),
-                   std::to_string(file.size()), fmt::format("{}", fmt::join(own, ", ")));
-    for (std::size_t i = 0; i < own.size(); i++)
-      if (file[i] != own[i]) renamed.push_back(fmt::format("{}{} -> {}", prefix, file[i], own[i]));
+  void variant(const JsonNode& node) {
+    require(node, Kind::Object, "a variant");
+    only(node, {"structure", "inputs", "funcs"});
+    FileVariant v{.name = node.key, .structure = get(node, "structure", Kind::String).text};
+    for (const FileVariant& other : out_.variants_)
+      if (other.structure == v.structure)
+        source_.fail(node, fmt::format("the variants '{}' and '{}' have one structure", other.name, v.name),
+                     v.structure, "a variant for each structure");
+    v.inputs = names(get(node, "inputs", Kind::Array));
+    for (const JsonNode& func : get(node, "funcs", Kind::Object).members)
+      v.funcs.emplace_back(func.key, names(func));
+    out_.variants_.push_back(std::move(v));
   }
 
-  void case_of(const JsonNode& cases, const std::string& variant, const std::string& body) {
-    if (cases.items.size() != 1)
-      source_.fail(cases,
-                   fmt::format("the file has {} cases, and this version of the library reads exactly one",
-                               cases.items.size()),
-                   std::to_string(cases.items.size()), "1");
-    const JsonNode& c = cases.items[0];
-    require(c, Kind::Object, "a case");
-    only(c, {"variant", "when", "template", "knobs", "measured"});
-    const JsonNode& when = get(c, "when", Kind::Object);
-    if (!when.members.empty())
-      source_.fail(when.members[0], "the only case has a condition", when.members[0].key, "{}");
-    named(get(c, "variant", Kind::String), variant, "variant");
-    named(get(c, "template", Kind::String), body, "template");
-    for (const JsonNode& knob : get(c, "knobs", Kind::Object).members) {
-      require(knob, Kind::Integer, fmt::format("the knob '{}'", knob.key));
-      out_.knob(knob.key, knob.integer);
-    }
-    if (const JsonNode* measured = c.find("measured")) {
-      require(*measured, Kind::Object, "'measured'");
-      notes_.measured = one_line(*measured);
-    }
-  }
-
-  void named(const JsonNode& node, const std::string& only_one, const std::string& what) const {
-    if (node.text != only_one)
-      source_.fail(node, fmt::format("there is no {} '{}'", what, node.text), node.text,
-                   name_choices(node.text, {only_one}, what + "s"));
-  }
-
-  void template_of(const JsonNode& body) {
-    only(body, {"requires", "needs", "do"});
-    const JsonNode& required = get(body, "requires", Kind::Array);
+  void template_of(const JsonNode& node) {
+    require(node, Kind::Object, "a template");
+    only(node, {"requires", "needs", "do"});
+    const JsonNode& required = get(node, "requires", Kind::Array);
     if (!required.items.empty())
       source_.fail(required.items[0], fmt::format("this library has no '{}'", required.items[0].text),
                    required.items[0].text, "a newer library");
-    const JsonNode& needs = get(body, "needs", Kind::Object);
+    FileTemplate t{.name = node.key};
+    const JsonNode& needs = get(node, "needs", Kind::Object);
     only(needs, {"threads"});
-    for (const JsonNode& need : needs.members) require(need, Kind::Integer, fmt::format("'{}'", need.key));
-    for (const JsonNode& d : get(body, "do", Kind::Array).items) directive(d);
+    for (const JsonNode& need : needs.members) {
+      require(need, Kind::Integer, fmt::format("'{}'", need.key));
+      t.needs.emplace_back(need.key, need.integer);
+    }
+    for (const JsonNode& d : get(node, "do", Kind::Array).items) t.directives.push_back(directive(d));
+    out_.templates_.push_back(std::move(t));
   }
 
-  void directive(const JsonNode& node) {
+  Directive directive(const JsonNode& node) const {
     require(node, Kind::Object, "a directive");
     const JsonNode& name = get(node, "do", Kind::String);
     const DirectiveSpec* spec = find_directive(name.text);
-    if (!spec) fail(name, unknown_directive(name.text));
+    if (!spec) {
+      const FormProblem p = unknown_directive(name.text);
+      source_.fail(name, p.message, p.value, p.legal);
+    }
     Directive d{.name = spec->name};
     if (spec->addresses != Addresses::Graph) d.stage = get(node, "stage", Kind::String).text;
     known_arguments(node, *spec);
     for (const ArgSpec& arg : spec->args)
       if (const JsonNode* value = node.find(arg.name)) d.args.emplace_back(arg.name, value_of(*value, arg));
-    if (const auto problem = check_form(*spec, d, out_.knobs())) fail(*place_of(&node, *problem), *problem);
-    out_.append(std::move(d));
+    return d;
   }
 
   void known_arguments(const JsonNode& node, const DirectiveSpec& spec) const {
@@ -251,59 +182,194 @@ class Reader {
     return list;
   }
 
-  const JsonNode* place_of(const JsonNode* directive, const FormProblem& p) const {
-    const JsonNode* arg = directive->find(p.argument);
+  template <class Named>
+  void named(const JsonNode& node, const std::vector<Named>& all, const std::string& what) const {
+    std::vector<std::string> names;
+    for (const Named& one : all) names.push_back(one.name);
+    if (std::find(names.begin(), names.end(), node.text) == names.end())
+      source_.fail(node, fmt::format("there is no {} '{}'", what, node.text), node.text,
+                   name_choices(node.text, names, what + "s"));
+  }
+
+  void case_of(const JsonNode& node) {
+    require(node, Kind::Object, "a case");
+    only(node, {"variant", "when", "template", "knobs", "measured"});
+    const JsonNode& variant = get(node, "variant", Kind::String);
+    named(variant, out_.variants_, "variant");
+    const JsonNode& body = get(node, "template", Kind::String);
+    named(body, out_.templates_, "template");
+    FileCase c{.variant = variant.text, .template_name = body.text};
+    for (const JsonNode& key : get(node, "when", Kind::Object).members) c.when.push_back(condition(key));
+    for (const JsonNode& knob : get(node, "knobs", Kind::Object).members) {
+      require(knob, Kind::Integer, fmt::format("the knob '{}'", knob.key));
+      c.knobs.push_back({knob.key, knob.integer});
+    }
+    if (const JsonNode* measured = node.find("measured")) {
+      require(*measured, Kind::Object, "'measured'");
+      c.measured = one_line(*measured);
+    }
+    out_.cases_.push_back(std::move(c));
+  }
+
+  [[noreturn]] void bad_condition(const JsonNode& node, const std::string& why) const {
+    source_.fail(node, fmt::format("the condition on '{}' {}", node.key, why), one_line(node),
+                 "a number, [least, largest or null], \"multiple N\", or [least, largest or null, "
+                 "\"multiple N\"]");
+  }
+
+  std::int64_t multiple(const JsonNode& node, const std::string& text) const {
+    const std::string word = "multiple ";
+    const std::string digits = text.starts_with(word) ? text.substr(word.size()) : "";
+    if (digits.empty() || digits.size() > 15 || digits[0] == '0' ||
+        digits.find_first_not_of("0123456789") != std::string::npos)
+      bad_condition(node, "is none");
+    return std::stoll(digits);
+  }
+
+  std::int64_t bound(const JsonNode& key, const JsonNode& node) const {
+    constexpr std::int64_t far = std::int64_t{1} << 48;
+    if (!node.is(Kind::Integer)) bad_condition(key, "has a bound that is no integer");
+    if (node.integer < 0 || node.integer > far) bad_condition(key, fmt::format("lies outside 0 to {}", far));
+    return node.integer;
+  }
+
+  SizeRange condition(const JsonNode& key) const {
+    SizeRange range{.size = key.key};
+    if (key.is(Kind::Integer)) {
+      range.low = bound(key, key);
+      range.high = range.low;
+    } else if (key.is(Kind::String)) {
+      range.multiple = multiple(key, key.text);
+    } else if (key.is(Kind::Array) && (key.items.size() == 2 || key.items.size() == 3)) {
+      range.low = bound(key, key.items[0]);
+      if (!key.items[1].is(Kind::Null)) range.high = bound(key, key.items[1]);
+      if (key.items.size() == 3) range.multiple = multiple(key, key.items[2].text);
+    } else {
+      bad_condition(key, fmt::format("is {}", to_string(key.kind)));
+    }
+    if (intersect(range, {.size = key.key, .low = 1}).count() == 0)
+      bad_condition(key, "holds for no size of 1 or more");
+    if (range == SizeRange{.size = key.key}) bad_condition(key, "holds for every size");
+    return range;
+  }
+
+  /// The directives of each template against their specs, with the knobs of each case that uses it.
+  void forms() const {
+    for (std::size_t i = 0; i < out_.templates_.size(); i++) {
+      const FileTemplate& t = out_.templates_[i];
+      const JsonNode& node = root_.find("templates")->members[i];
+      bool used = false;
+      for (std::size_t c = 0; c < out_.cases_.size(); c++) {
+        if (out_.cases_[c].template_name != t.name) continue;
+        used = true;
+        const std::string of = out_.cases_.size() == 1 ? "" : fmt::format(", with the knobs of case {}", c);
+        for (std::size_t d = 0; d < t.directives.size(); d++)
+          form(node.find("do")->items[d], t.directives[d], out_.cases_[c].knobs, of);
+      }
+      if (!used)
+        source_.fail(node, fmt::format("no case uses the template '{}'", t.name), t.name,
+                     "templates that cases use");
+    }
+  }
+
+  void form(const JsonNode& node, const Directive& d, const std::vector<Knob>& knobs,
+            const std::string& of) const {
+    if (const auto p = check_form(*find_directive(d.name), d, knobs))
+      source_.fail(place_of(node, *p), p->message + of, p->value, p->legal);
+  }
+
+  static const JsonNode& place_of(const JsonNode& directive, const FormProblem& p) {
+    const JsonNode* arg = directive.find(p.argument);
     if (!arg) return directive;
-    return p.element >= 0 && arg->is(Kind::Array) ? &arg->items[p.element] : arg;
+    return p.element >= 0 && arg->is(Kind::Array) ? arg->items[p.element] : *arg;
   }
 
-  [[noreturn]] void fail(const JsonNode& node, const FormProblem& p) const {
-    source_.fail(node, p.message, p.value, p.legal);
+  /// Every call finds a case, and every case may be found.
+  void coverage() const {
+    const JsonNode& cases = *root_.find("cases");
+    for (std::size_t i = 0; i < out_.cases_.size(); i++)
+      for (std::size_t j = 0; j < i; j++)
+        if (out_.cases_[i].variant == out_.cases_[j].variant &&
+            std::is_permutation(out_.cases_[i].when.begin(), out_.cases_[i].when.end(),
+                                out_.cases_[j].when.begin(), out_.cases_[j].when.end()))
+          source_.fail(cases.items[i], fmt::format("the case is for the same sizes as case {}", j),
+                       fmt::format("case {}", i), "a case for each set of sizes");
+    for (std::size_t v = 0; v < out_.variants_.size(); v++) {
+      const std::vector<std::size_t> own = out_.cases_of(out_.variants_[v]);
+      if (own.empty() || !out_.cases_[own.back()].when.empty())
+        source_.fail(
+            own.empty() ? root_.find("variants")->members[v] : *cases.items[own.back()].find("when"),
+            fmt::format("the variant '{}' does not end with a case for all sizes", out_.variants_[v].name),
+            own.empty() ? "no case" : fmt::format("case {}", own.back()), "a last case with an empty 'when'");
+    }
   }
 
-  void numerics(const JsonNode& node) const {
+  void numerics(const JsonNode& node) {
     only(node, {"reassociates", "contract"});
-    names(get(node, "reassociates", Kind::Array));
-    get(node, "contract", Kind::Bool);
+    out_.numerics_.reassociates = names(get(node, "reassociates", Kind::Array));
+    out_.numerics_.contract = get(node, "contract", Kind::Bool).boolean;
   }
 
-  /// The schedule against the algorithm; the first refusal with its place in the file.
-  void legal(const JsonNode& list) const {
-    std::vector<Refusal> refusals;
-    apply(graph_, out_, target_, refusals);
-    if (refusals.empty()) return;
-    Diagnostic d = refusals.front().diagnostic;
-    const int at = refusals.front().directive;
-    d.message = source_.at(at < 0 ? list : list.items[at], d.message);
-    throw Error(d);
-  }
-
-  const lang::Graph& graph_;
   const JsonSource& source_;
-  Target target_;
-  FileNotes notes_;
-  Schedule out_;
+  const JsonNode& root_;
+  ScheduleFile out_{"", Target::host()};
 };
 
-}  // namespace
-
-}  // namespace schedule
-
-Schedule Schedule::from_json(const std::string& text, const Pipeline& pipeline, const std::string& file) {
-  const schedule::JsonSource source{file};
-  return schedule::Reader(pipeline.graph(), source).read(schedule::parse_json(text, source));
+const JsonNode& FileSource::node(const std::vector<std::string>& path) const {
+  const JsonNode* at = &root;
+  for (const std::string& key : path) {
+    const JsonNode* next = at->find(key);
+    if (at->is(Kind::Array) && std::stoul(key) < at->items.size()) next = &at->items[std::stoul(key)];
+    if (!next) break;
+    at = next;
+  }
+  return *at;
 }
 
-Schedule Schedule::load(const std::string& path, const Pipeline& pipeline) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  if (in) text << in.rdbuf();
-  if (!in)
+std::string read_schedule_text(const std::string& path) {
+  std::error_code error;
+  std::ifstream in;
+  if (!std::filesystem::is_directory(path, error)) in.open(path, std::ios::binary);
+  std::string text;
+  std::vector<char> part(std::size_t{1} << 16);
+  while (in.is_open() && in && text.size() <= largest_file) {
+    in.read(part.data(), static_cast<std::streamsize>(part.size()));
+    text.append(part.data(), static_cast<std::size_t>(in.gcount()));
+  }
+  if (!in.is_open() || in.bad())
     throw Error({.kind = ErrorKind::Usage,
                  .message = fmt::format("cannot read the schedule file '{}'", path),
                  .value = path,
                  .legal = "a file that exists and may be read"});
-  return from_json(text.str(), pipeline, path);
+  return text;
+}
+
+}  // namespace schedule
+
+ScheduleFile ScheduleFile::parse(const std::string& text, const std::string& file) {
+  auto source = std::make_shared<schedule::FileSource>();
+  source->source.file = file;
+  if (text.size() > schedule::largest_file)
+    source->source.fail({.line = 1}, "the file is too large for a schedule", "",
+                        fmt::format("at most {} MB", schedule::largest_file >> 20));
+  source->root = schedule::parse_json(text, source->source);
+  ScheduleFile read = schedule::FileReader(*source).read();
+  read.source_ = std::move(source);
+  return read;
+}
+
+ScheduleFile ScheduleFile::load(const std::string& path) {
+  return parse(schedule::read_schedule_text(path), path);
+}
+
+ScheduleFile ScheduleFile::load(const std::string& path, const Pipeline& pipeline) {
+  ScheduleFile file = load(path);
+  file.check(pipeline);
+  return file;
+}
+
+Schedule Schedule::load(const std::string& path, const Pipeline& pipeline) {
+  return from_json(schedule::read_schedule_text(path), pipeline, path);
 }
 
 }  // namespace calotype

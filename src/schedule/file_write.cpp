@@ -7,39 +7,14 @@
 #include <filesystem>
 #include <fstream>
 
-#include "calotype/pipeline.h"
 #include "schedule/defaults.h"
-#include "schedule/directive.h"
 #include "schedule/file.h"
-#include "schedule/json_tree.h"
-#include "schedule/scheduled.h"
 
 namespace calotype {
 
 namespace schedule {
 
 namespace {
-
-void bind_func(const lang::Graph& graph, FuncId id, std::vector<bool>& seen, Binding& binding) {
-  if (seen[id.value]) return;
-  seen[id.value] = true;
-  const lang::FuncDef& f = graph.func(id);
-  Binding::Func bound{f.name, {}};
-  for (const ir::SymbolPtr& arg : f.args) bound.loops.push_back(arg->name);
-  for (const lang::StageDef& s : f.stages) {
-    for (const lang::ReductionDim& r : s.reduction)
-      if (std::find(bound.loops.begin(), bound.loops.end(), r.name) == bound.loops.end())
-        bound.loops.push_back(r.name);
-    for (const ir::CalleePtr& c : lang::callees(s)) {
-      if (c->kind == ir::CalleeKind::Func) {
-        bind_func(graph, FuncId{c->index}, seen, binding);
-      } else if (std::find(binding.inputs.begin(), binding.inputs.end(), c->name) == binding.inputs.end()) {
-        binding.inputs.push_back(c->name);
-      }
-    }
-  }
-  binding.funcs.push_back(std::move(bound));
-}
 
 std::string value_text(const Value& value) {
   if (const auto* n = std::get_if<std::int64_t>(&value.data)) return std::to_string(*n);
@@ -60,58 +35,35 @@ std::string object(const std::vector<std::string>& members) {
   return members.empty() ? "{}" : fmt::format("{{ {} }}", fmt::join(members, ", "));
 }
 
-std::string variant_text(const lang::Graph& graph) {
-  const Binding binding = bind_names(graph);
+std::string variant_line(const FileVariant& v) {
   std::vector<std::string> funcs;
-  for (const Binding::Func& f : binding.funcs) funcs.push_back(quoted(f.name) + ": " + name_list(f.loops));
-  return fmt::format("{{ \"structure\": {}, \"inputs\": {}, \"funcs\": {} }}", quoted(graph.fingerprint),
-                     name_list(binding.inputs), object(funcs));
+  for (const auto& [name, loops] : v.funcs) funcs.push_back(quoted(name) + ": " + name_list(loops));
+  return fmt::format("\n    {}: {{ \"structure\": {}, \"inputs\": {}, \"funcs\": {} }}", quoted(v.name),
+                     quoted(v.structure), name_list(v.inputs), object(funcs));
 }
 
-/// The element types of the inputs, each once, as "u8" or "bf16_f32"; "none" without inputs.
-std::string default_variant(const lang::Graph& graph) {
-  std::vector<std::string> types;
-  for (const lang::InputDef& input : graph.inputs)
-    if (std::find(types.begin(), types.end(), input.type.str()) == types.end())
-      types.push_back(input.type.str());
-  return types.empty() ? "none" : fmt::format("{}", fmt::join(types, "_"));
+std::string template_lines(const FileTemplate& t) {
+  std::vector<std::string> needs, directives;
+  for (const auto& [need, value] : t.needs) needs.push_back(fmt::format("{}: {}", quoted(need), value));
+  for (const Directive& d : t.directives) directives.push_back("\n      " + json_line(d));
+  return fmt::format("\n    {}: {{ \"requires\": [], \"needs\": {}, \"do\": [{}] }}", quoted(t.name),
+                     object(needs), fmt::join(directives, ","));
 }
 
-/// What the schedule asks of a device: threads a block, where they are constants.
-std::string needs_text(const Scheduled& s) {
-  std::int64_t most = 0;
-  for (const FuncSchedule& f : s.funcs)
-    for (const StageSchedule& stage : f.stages) {
-      std::int64_t threads = 1;
-      bool any = false;
-      for (LoopId id : stage.loops) {
-        if (s.loop(id).binding != ir::Binding::GpuThread) continue;
-        for (const Transform& t : stage.transforms)
-          if (t.kind == Transform::Kind::Split && t.inner == id) {
-            threads *= t.factor;
-            any = true;
-          }
-      }
-      if (any) most = std::max(most, threads);
-    }
-  return most == 0 ? "{}" : fmt::format("{{ \"threads\": {} }}", most);
+std::string case_line(const FileCase& c) {
+  std::vector<std::string> when, knobs;
+  for (const SizeRange& r : c.when) when.push_back(quoted(r.size) + ": " + json_value(r));
+  for (const Knob& k : c.knobs) knobs.push_back(fmt::format("{}: {}", quoted(k.name), k.value));
+  return fmt::format("\n    {{ \"variant\": {}, \"when\": {}, \"template\": {}, \"knobs\": {}{} }}",
+                     quoted(c.variant), object(when), quoted(c.template_name), object(knobs),
+                     c.measured.empty() ? "" : ", \"measured\": " + c.measured);
 }
 
-std::string numerics_text(const Numerics& n) {
-  return fmt::format("{{ \"reassociates\": {}, \"contract\": {} }}", name_list(n.reassociates), n.contract);
-}
-
-std::string or_default(const std::string& text, const std::string& fallback) {
-  return text.empty() ? fallback : text;
-}
-
-std::string case_text(const Schedule& schedule, const std::string& variant, const std::string& name) {
-  std::vector<std::string> knobs;
-  for (const Knob& k : schedule.knobs()) knobs.push_back(fmt::format("{}: {}", quoted(k.name), k.value));
-  const std::string& measured = schedule.notes().measured;
-  return fmt::format("{{ \"variant\": {}, \"when\": {{}}, \"template\": {}, \"knobs\": {}{} }}",
-                     quoted(variant), quoted(name), object(knobs),
-                     measured.empty() ? "" : ", \"measured\": " + measured);
+template <class T>
+std::string joined(const std::vector<T>& all, std::string (*text)(const T&)) {
+  std::vector<std::string> parts;
+  for (const T& one : all) parts.push_back(text(one));
+  return fmt::format("{}", fmt::join(parts, ","));
 }
 
 void fail_to_write(const std::string& path, const std::string& why) {
@@ -144,13 +96,6 @@ void write_atomically(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-Binding bind_names(const lang::Graph& graph) {
-  Binding binding;
-  std::vector<bool> seen(graph.funcs.size(), false);
-  for (const lang::OutputDef& o : graph.outputs) bind_func(graph, o.func, seen, binding);
-  return binding;
-}
-
 std::string json_line(const Directive& directive) {
   std::vector<std::string> members;
   if (!directive.stage.empty()) members.push_back("\"stage\": " + quoted(directive.stage));
@@ -159,28 +104,44 @@ std::string json_line(const Directive& directive) {
   return object(members);
 }
 
+std::string json_value(const SizeRange& range) {
+  if (const auto value = range.exact()) return std::to_string(*value);
+  const std::string multiple = range.multiple == 1 ? "" : fmt::format("\"multiple {}\"", range.multiple);
+  if (range.low == 0 && !range.high) return multiple;
+  return fmt::format("[{}, {}{}{}]", range.low, range.high ? std::to_string(*range.high) : "null",
+                     multiple.empty() ? "" : ", ", multiple);
+}
+
+std::string template_hash(const Schedule& schedule) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  const auto add = [&](const std::string& text) {
+    for (const unsigned char c : text + "\n") hash = (hash ^ c) * 0x100000001b3;
+  };
+  for (const Knob& k : schedule.knobs()) add(fmt::format("{}={}", k.name, k.value));
+  for (const Directive& d : schedule.directives()) add(json_line(d));
+  return fmt::format("t1:{:016x}", hash);
+}
+
 }  // namespace schedule
 
-std::string Schedule::to_json(const Pipeline& pipeline, const Target& target) const {
+std::string ScheduleFile::str() const {
   using namespace schedule;
-  const lang::Graph& graph = pipeline.graph();
-  const Scheduled applied = apply_or_throw(graph, *this, target);
-  const std::string variant = or_default(notes_.variant, default_variant(graph));
-  const std::string name = or_default(notes_.template_name, "main");
-  const std::string provenance = or_default(
-      notes_.provenance, fmt::format("{{ \"calotype\": \"{}\", \"by\": \"hand\" }}", library_version));
-  std::vector<std::string> lines;
-  for (const Directive& d : directives_) lines.push_back("\n      " + json_line(d));
-  std::string out;
-  out += fmt::format("{{ \"calotype_schedule\": {}, \"defaults\": {}, \"operator\": {}, \"target\": {},\n",
-                     file_version, defaults_version, quoted(graph.name), quoted(target.str()));
-  out += fmt::format("  \"variants\": {{\n    {}: {} }},\n", quoted(variant), variant_text(graph));
-  out += fmt::format("  \"templates\": {{\n    {}: {{ \"requires\": [], \"needs\": {}, \"do\": [{}] }} }},\n",
-                     quoted(name), needs_text(applied), fmt::join(lines, ","));
-  out += fmt::format("  \"cases\": [\n    {} ],\n", case_text(*this, variant, name));
-  out += fmt::format("  \"numerics\": {},\n", numerics_text(applied.numerics));
-  out += fmt::format("  \"provenance\": {} }}\n", provenance);
+  std::string out =
+      fmt::format("{{ \"calotype_schedule\": {}, \"defaults\": {}, \"operator\": {}, \"target\": {},\n",
+                  file_version, defaults_version, quoted(operator_name_), quoted(target_.str()));
+  out += fmt::format("  \"variants\": {{{} }},\n", joined(variants_, variant_line));
+  out += fmt::format("  \"templates\": {{{} }},\n", joined(templates_, template_lines));
+  out += fmt::format("  \"cases\": [{} ],\n", joined(cases_, case_line));
+  out += fmt::format("  \"numerics\": {{ \"reassociates\": {}, \"contract\": {} }},\n",
+                     name_list(numerics_.reassociates), numerics_.contract);
+  out += fmt::format("  \"provenance\": {} }}\n", provenance_);
   return out;
+}
+
+void ScheduleFile::save(const std::string& path) const {
+  const std::string text = str();
+  parse(text, path);
+  schedule::write_atomically(path, text);
 }
 
 void Schedule::save(const std::string& path, const Pipeline& pipeline, const Target& target) const {

@@ -84,7 +84,7 @@ class StageCheck {
 
   bool refers_here(const LoopReference& r) const {
     const FuncSchedule& f = state_.out.of(r.func);
-    const Place& place = r.store ? f.store : f.compute;
+    const Place& place = f.*r.place;
     return place.kind == Place::Kind::At && place.func == func_ && place.stage == stage_;
   }
 

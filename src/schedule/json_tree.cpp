@@ -6,6 +6,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 namespace calotype::schedule {
 
@@ -114,7 +115,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 
   bool key(string_t& value) override {
     JsonNode here{.line = lines_.token, .pointer = open_.back()->pointer + "/" + escaped(value)};
-    if (open_.back()->find(value))
+    if (!keys_.back().insert(value).second)
       source_.fail(here, fmt::format("the key '{}' is given twice", value), value, "once");
     key_ = value;
     return true;
@@ -163,16 +164,19 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
       source_.fail({.line = lines_.token, .pointer = "/"}, "the text is nested too deep",
                    fmt::format("more than {} levels", deepest), "a schedule file, which nests 8 levels");
     open_.push_back(placed);
+    keys_.emplace_back();
     return true;
   }
   bool close() {
     open_.pop_back();
+    keys_.pop_back();
     return true;
   }
 
   const Lines& lines_;
   const JsonSource& source_;
   std::vector<JsonNode*> open_;
+  std::vector<std::set<std::string>> keys_;  ///< of each open node
   std::string key_;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "calotype/schedule.h"
+#include "calotype/size_range.h"
 #include "calotype/target.h"
 #include "lang/graph.h"
 
@@ -116,6 +117,21 @@ struct Estimate {
   std::string origin;
 };
 
+/// The schedule holds for these values of a named size alone.
+struct SizeAssumption {
+  ir::SymbolPtr symbol;
+  SizeRange range;
+  std::string origin;
+};
+
+/// An extent of an argument as the algorithm writes it, where an assumption has made it a constant.
+struct AssumedExtent {
+  bool output = false;
+  int argument = 0;  ///< position among Graph::inputs or Graph::outputs
+  int dim = 0;
+  Expr extent;
+};
+
 struct FuncSchedule {
   Place compute, store;  ///< store is the same as compute unless store_at said otherwise
   Place hoist;           ///< where the memory is allocated: as store unless hoist_storage said otherwise
@@ -141,6 +157,8 @@ struct Scheduled {
   std::vector<FuncId> order;  ///< all Funcs, producers before consumers
   std::vector<FuncSchedule> funcs;  ///< by FuncId
   std::vector<Loop> loops;          ///< by LoopId
+  std::vector<SizeAssumption> assumptions;     ///< sizes with one value are that constant in `graph`
+  std::vector<AssumedExtent> assumed_extents;  ///< what tells their values at a call
   Numerics numerics;
   std::vector<SizeEstimate> sizes;
   std::vector<lang::InputId> streamed_inputs;  ///< loads of which pass the caches by

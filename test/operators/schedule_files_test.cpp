@@ -1,9 +1,10 @@
-// The schedule files that are shipped: each loads, is legal, is the operator's own schedule of that name in
-// C++, saves to the same bytes, and gives the reference's results.
+// The schedule files that are shipped: each has a variant for every combination of element types, which is
+// the operator's own schedule of that name in C++, is legal, and gives the reference's results; and each
+// saves to the same bytes.
 #include <filesystem>
 #include <fstream>
 
-#include "cli/select.h"
+#include "calotype/schedule_file.h"
 #include "operators/harness.h"
 
 namespace calotype::test {
@@ -35,39 +36,47 @@ const cli::Sizes& sizes_of(const std::string& op) {
   return sizes.at(op);
 }
 
-OperatorTypes types_of(const ShippedFile& file) {
-  const Operator& op = find_operator(file.op);
-  for (const OperatorTypes& types : op.types)
-    if (cli::made_for(file.path, op.pipeline(types))) return types;
-  ADD_FAILURE() << file.path << " is for no element types of the operator";
-  return op.types.front();
-}
-
-class ScheduleFiles : public testing::TestWithParam<ShippedFile> {};
+class ScheduleFiles : public testing::TestWithParam<ShippedFile> {
+ protected:
+  const ShippedFile& shipped() const { return GetParam(); }
+  const Operator& op() const { return find_operator(shipped().op); }
+  const NamedSchedule& named() const { return op().schedule(shipped().gpu() ? "gpu" : "host"); }
+};
 
 TEST_P(ScheduleFiles, IsTheSchedulesInCpp) {
-  const ShippedFile& file = GetParam();
-  ASSERT_TRUE(fs::exists(file.path)) << file.path;
-  const Operator& op = find_operator(file.op);
-  const OperatorTypes types = types_of(file);
-  const Schedule loaded = Schedule::load(file.path, op.pipeline(types));
-  EXPECT_EQ(loaded.str(), op.schedule(file.gpu() ? "gpu" : "host").make(types).str())
-      << "calotype schedule save " << file.op << " @" << (file.gpu() ? "gpu" : "host") << " -o " << file.path;
+  ASSERT_TRUE(fs::exists(shipped().path)) << shipped().path;
+  const ScheduleFile file = ScheduleFile::load(shipped().path);
+  EXPECT_EQ(file.variants().size(), op().types.size());
+  for (const OperatorTypes& types : op().types) {
+    const Pipeline pipeline = op().pipeline(types);
+    const schedule::FileVariant* variant = file.find_variant(pipeline);
+    ASSERT_TRUE(variant) << types.str();
+    const std::vector<std::size_t> cases = file.cases_of(*variant);
+    ASSERT_EQ(cases.size(), 1u);
+    EXPECT_EQ(file.schedule(cases[0]).str(), named().make(types).str())
+        << "calotype schedule save " << op().name << " @" << named().name << " -o " << shipped().path;
+  }
 }
 
 TEST_P(ScheduleFiles, IsLegalAndSavesToTheSameBytes) {
-  const ShippedFile& file = GetParam();
-  const Pipeline pipeline = find_operator(file.op).pipeline(types_of(file));
-  const Schedule loaded = Schedule::load(file.path, pipeline);
-  for (const Diagnostic& d : loaded.check(pipeline, file.target())) ADD_FAILURE() << d.str();
-  std::ifstream in(file.path);
+  const ScheduleFile file = ScheduleFile::load(shipped().path);
+  ScheduleFile made(op().name, shipped().target());
+  for (const OperatorTypes& types : op().types) {
+    const Pipeline pipeline = op().pipeline(types);
+    file.check(pipeline);
+    const Schedule loaded = Schedule::load(shipped().path, pipeline);
+    for (const Diagnostic& d : loaded.check(pipeline, shipped().target())) ADD_FAILURE() << d.str();
+    made.add(pipeline, named().make(types));
+  }
+  std::ifstream in(shipped().path);
   const std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  EXPECT_EQ(loaded.to_json(pipeline, file.target()), bytes);
+  EXPECT_EQ(file.str(), bytes);
+  EXPECT_EQ(made.str(), bytes);
 }
 
 TEST_P(ScheduleFiles, GivesTheReference) {
-  const ShippedFile& file = GetParam();
-  check_schedule({file.op, types_of(file).str(), file.gpu() ? "gpu" : "host", file.gpu()}, sizes_of(file.op));
+  for (const OperatorTypes& types : op().types)
+    check_schedule({shipped().op, types.str(), named().name, shipped().gpu()}, sizes_of(shipped().op));
 }
 
 INSTANTIATE_TEST_SUITE_P(Operators, ScheduleFiles, testing::ValuesIn(shipped_files()),

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "calotype/schedule_file.h"
 #include "helpers.h"
 
 namespace calotype::test {
@@ -110,6 +111,66 @@ TEST(Json, DeepNestingIsRefused) {
   expect_bad(objects, {"the text is nested too deep"});
 }
 
+TEST(Json, LargeFilesAreRefusedUnread) {
+  const std::string folder =
+      std::filesystem::temp_directory_path() / ("calotype_large_" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  const std::string path = folder + "/large.json";
+  {
+    std::ofstream out(path);
+  }
+  std::filesystem::resize_file(path, 100u << 20);
+  try {
+    Schedule::load(path, matmul());
+    ADD_FAILURE() << "loaded";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::Usage);
+    EXPECT_NE(e.diagnostic().str().find("large.json:1: the file is too large"), std::string::npos)
+        << e.what();
+  }
+  std::filesystem::remove_all(folder);
+  expect_bad(std::string(100u << 20, ' '), {"the file is too large for a schedule"});
+  expect_bad(std::string(100000, '['), {"the text is nested too deep"});
+}
+
+TEST(Json, ManyKeysAreReadQuickly) {
+  std::string text = "{";
+  for (int i = 0; i < 100000; i++) text += (i ? ",\"" : "\"") + std::to_string(i) + "\":1";
+  expect_bad(text + "}", {"the key 'calotype_schedule' is missing"});
+}
+
+// A file as version 0.1.0 wrote it, with one variant, one template and one case.
+TEST(Json, OldFilesStayReadable) {
+  const std::string path = CALOTYPE_SOURCE_DIR "/test/schedule/files/matmul_0.1.0.json";
+  std::ifstream in(path);
+  const std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const Schedule old = Schedule::load(path, matmul());
+  EXPECT_TRUE(old == sample());
+  EXPECT_EQ(old.to_json(matmul(), Target::host()), bytes);
+  EXPECT_EQ(ScheduleFile::load(path, matmul()).str(), bytes);
+}
+
+TEST(Json, NumericsAndNeedsAreCompared) {
+  expect_bad(with(R"("reassociates": [])", R"("reassociates": ["acc.k"])"),
+             {"no case changes the order of 'acc.k'", "/numerics/reassociates/0"});
+  expect_bad(with(R"("contract": true)", R"("contract": false)"),
+             {"do not agree on 'contract'", "/numerics/contract"});
+  Schedule s;
+  s["acc"].update().split("k", "ko", "ki", 4).rfactor({{"ki", "lane"}}, "part");
+  std::string text = s.to_json(matmul(), Target::host());
+  text.replace(text.find(R"(["acc.k"])"), 9, "[]");
+  expect_bad(text, {"case 0 changes the order of 'acc.k'", "/numerics/reassociates"});
+  const Target gpu = Target::cuda("sm_90a");
+  Schedule threads;
+  threads["C"].gpu_blocks("m").gpu_threads("n", 64);
+  threads["acc"].compute_at("C", "m").store_in(Memory::Shared).gpu_threads("n", 64);
+  threads["acc"].update().gpu_threads("n", 64);
+  text = threads.to_json(matmul(), gpu);
+  text.replace(text.find(R"("threads": 64)"), 13, R"("threads": 32)");
+  expect_bad(text,
+             {"the template 'main' needs 64 threads, and the file says 32", "/templates/main/needs/threads"});
+}
+
 TEST(Json, VersionsAreRefused) {
   expect_bad(with(R"("calotype_schedule": 1)", R"("calotype_schedule": 2)"),
              {"f.json:1: the file is of version 2, and this library reads 1 to 1", "/calotype_schedule",
@@ -134,11 +195,12 @@ TEST(Json, UnknownAndMissingKeysAreRefused) {
              {"'contract' is an integer, not a bool", "/numerics/contract"});
   expect_bad("[]", {"a schedule file is a list, not an object"});
   expect_bad(with(R"("variants": {)", R"("variants": { "s8": {},)"),
-             {"2 variants", "exactly one", "/variants"});
+             {"the key 'structure' is missing", "/variants/s8"});
   expect_bad(with(R"("template": "main")", R"("template": "mian")"),
              {"there is no template 'mian'", "did you mean 'main'"});
-  expect_bad(with(R"("when": {})", R"("when": { "M": 1 })"),
-             {"the only case has a condition", "/cases/0/when/M"});
+  expect_bad(
+      with(R"("when": {})", R"("when": { "M": 1 })"),
+      {"the variant 'f32' does not end with a case for all sizes", "/cases/0/when", "an empty 'when'"});
 }
 
 TEST(Json, BadDirectivesNameTheirPlace) {

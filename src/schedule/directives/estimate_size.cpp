@@ -5,8 +5,8 @@
 
 namespace calotype {
 
-void Schedule::estimate_size(const Dim& size, Factor value) {
-  append({.name = "estimate_size", .args = {{"size", size.name()}, {"value", value}}});
+void Schedule::estimate_size(const SizeName& size, Factor value) {
+  append({.name = "estimate_size", .args = {{"size", size.name}, {"value", value}}});
 }
 
 namespace schedule {

@@ -38,7 +38,8 @@
   X(stream_loads)       \
   X(in)                 \
   X(rfactor)            \
-  X(estimate_size)
+  X(estimate_size)      \
+  X(assume)
 
 namespace calotype::schedule {
 

@@ -1,0 +1,254 @@
+// Schedule files of several variants, templates and cases.
+#include "calotype/schedule_file.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "helpers.h"
+#include "schedule/cases.h"
+
+namespace calotype::test {
+
+namespace {
+
+Schedule strips(int rows) {
+  Schedule s;
+  const Knob B = s.knob("B", rows);
+  s["C"].split("m", "mo", "mi", B).parallel("mo");
+  return s;
+}
+
+Schedule lanes() {
+  Schedule s;
+  s["acc"].update().split("k", "ko", "ki", 4).rfactor({{"ki", "lane"}}, "part");
+  return s;
+}
+
+/// f32 for small and middling M in strips and otherwise in lanes; s32 in strips.
+ScheduleFile sample_file() {
+  ScheduleFile file("matmul", Target::host());
+  file.add(matmul(), lanes(), {.template_name = "lanes"});
+  file.add(matmul(), strips(2), {.when = {{.size = "M", .low = 1, .high = 16}}, .template_name = "strips"});
+  file.add(matmul(), strips(8),
+           {.when = {{.size = "M", .low = 1, .high = 64}, {.size = "K", .multiple = 4}}});
+  file.add(matmul(Int(32)), strips(4));
+  return file;
+}
+
+std::string with(const std::string& from, const std::string& to) {
+  std::string text = sample_file().str();
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from << "\nin\n" << text;
+  if (at != std::string::npos) text.replace(at, from.size(), to);
+  return text;
+}
+
+void expect_bad(const std::string& text, const std::vector<std::string>& parts,
+                ErrorKind kind = ErrorKind::Usage) {
+  try {
+    const ScheduleFile file = ScheduleFile::parse(text, "f.json");
+    file.check(matmul());
+    file.check(matmul(Int(32)));
+    ADD_FAILURE() << "loaded\n" << text;
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), kind) << e.what();
+    const std::string message = e.diagnostic().str();
+    EXPECT_NE(message.find("f.json:"), std::string::npos) << message;
+    for (const std::string& part : parts)
+      EXPECT_NE(message.find(part), std::string::npos) << part << "\nin\n" << message;
+  }
+}
+
+TEST(ScheduleFile, HasACaseALineInCanonicalOrder) {
+  const std::string text = sample_file().str();
+  EXPECT_EQ(text.substr(text.find("  \"templates\"")), R"j(  "templates": {
+    "strips": { "requires": [], "needs": {}, "do": [
+      { "stage": "C", "do": "split", "loop": "m", "into": ["mo", "mi"], "by": "B" },
+      { "stage": "C", "do": "parallel", "loop": "mo" }] },
+    "lanes": { "requires": [], "needs": {}, "do": [
+      { "stage": "acc.update(0)", "do": "split", "loop": "k", "into": ["ko", "ki"], "by": 4 },
+      { "stage": "acc.update(0)", "do": "rfactor", "loops": ["ki"], "into": ["lane"], "as": "part" }] } },
+  "cases": [
+    { "variant": "f32", "when": { "M": [1, 16] }, "template": "strips", "knobs": { "B": 2 } },
+    { "variant": "f32", "when": { "M": [1, 64], "K": "multiple 4" }, "template": "strips", "knobs": { "B": 8 } },
+    { "variant": "f32", "when": {}, "template": "lanes", "knobs": {} },
+    { "variant": "s32", "when": {}, "template": "strips", "knobs": { "B": 4 } } ],
+  "numerics": { "reassociates": ["acc.k"], "contract": true },
+  "provenance": { "calotype": "0.1.0", "by": "hand" } }
+)j");
+}
+
+TEST(ScheduleFile, RoundTripsByteForByte) {
+  const std::string text = sample_file().str();
+  const ScheduleFile read = ScheduleFile::parse(text);
+  EXPECT_EQ(read.str(), text);
+  read.check(matmul());
+  read.check(matmul(Int(32)));
+  const std::string path =
+      std::filesystem::temp_directory_path() / ("calotype_file_" + std::to_string(::getpid()) + ".json");
+  read.save(path);
+  EXPECT_EQ(ScheduleFile::load(path, matmul()).str(), text);
+  std::filesystem::remove(path);
+}
+
+TEST(ScheduleFile, EverySpellingOfASizeRoundTrips) {
+  for (const char* when : {"64", "[64, 128]", "[64, null]", "\"multiple 16\"", "[64, 128, \"multiple 16\"]",
+                           "[64, null, \"multiple 16\"]"}) {
+    const std::string text = with("[1, 16]", when);
+    EXPECT_EQ(ScheduleFile::parse(text).str(), text);
+  }
+}
+
+TEST(ScheduleFile, ACaseIsItsTemplateKnobsAndAssumptions) {
+  const ScheduleFile file = sample_file();
+  Schedule expected = strips(8);
+  expected.assume("M", Assumption::range(1, 64)).assume("K", Assumption::multiple(4));
+  EXPECT_TRUE(file.schedule(1) == expected) << file.schedule(1).str();
+  EXPECT_TRUE(file.schedule(3) == strips(4));
+  EXPECT_THROW(Schedule::from_json(file.str(), matmul()), Error);
+  EXPECT_TRUE(Schedule::from_json(file.str(), matmul(Int(32))) == strips(4));
+}
+
+TEST(ScheduleFile, AddingReplacesTheSameCase) {
+  ScheduleFile file = sample_file();
+  file.add(matmul(), strips(4), {.when = {{.size = "M", .low = 1, .high = 16}}});
+  EXPECT_EQ(file.cases().size(), 4u);
+  EXPECT_TRUE(file.cases()[0].knobs[0].value == 4);
+  file.add(matmul(), strips(16));
+  EXPECT_EQ(file.templates().size(), 1u) << "nothing uses 'lanes' any more";
+  EXPECT_THROW(file.add(matmul(), lanes(), {.template_name = "strips"}), Error);
+  EXPECT_THROW(file.add(matmul(UInt(8)), lanes(), {.variant = "f32"}), Error);
+  EXPECT_THROW(file.add(blur(), {}), Error);
+}
+
+TEST(ScheduleFile, ConditionsThatNoFileCanHoldAreRefused) {
+  ScheduleFile file("matmul", Target::host());
+  for (const std::vector<SizeRange>& when : std::vector<std::vector<SizeRange>>{
+           {{"M"}}, {{"M", 0, {}, 0}}, {{"M", -4, 4}}, {{"M", 8, 4}}, {{"M", 0, 0}}, {{"M", 4}, {"M", 8}}})
+    EXPECT_THROW(file.add(matmul(), {}, {.when = when}), Error);
+  EXPECT_THROW(file.add(matmul(), {}, {.when = {{"V", 4}}}), Error);
+  EXPECT_THROW(file.add(matmul(), {}, {.measured = "{"}), Error);
+  EXPECT_TRUE(file.cases().empty()) << "nothing is left half changed";
+}
+
+TEST(ScheduleFile, NothingIsWrittenWithoutACaseForAllSizes) {
+  ScheduleFile file("matmul", Target::host());
+  file.add(matmul(), strips(2), {.when = {{.size = "M", .low = 1, .high = 16}}});
+  EXPECT_THROW(file.save(std::filesystem::temp_directory_path() / "calotype_none.json"), Error);
+}
+
+TEST(ScheduleFile, BadCasesAreRefused) {
+  expect_bad(with(R"("when": {}, "template": "lanes")", R"("when": { "M": 3 }, "template": "lanes")"),
+             {"the variant 'f32' does not end with a case for all sizes", "case 2", "/cases/2/when"});
+  for (const char* when :
+       {"[16, 1]", "[1]", "[-1, 4]", "\"multiple 0\"", "\"multiples 4\"", "1.5", "null", "[0, null]", "0",
+        "[1, 2, 3]", "[1, 7, \"multiple 8\"]", "\"multiple 99999999999999999\""})
+    expect_bad(with("[1, 16]", when), {"the condition on 'M'", "/cases/0/when/M", "\"multiple N\""});
+  expect_bad(with(R"("M": [1, 16])", R"("V": [1, 16])"),
+             {"the algorithm has no size 'V'", "/cases/0/when/V", "sizes: "}, ErrorKind::Schedule);
+  expect_bad(with(R"("knobs": { "B": 2 })", R"("knobs": {})"),
+             {"there is no knob 'B', with the knobs of case 0", "/templates/strips/do/0/by"});
+  expect_bad(with(R"("knobs": { "B": 2 })", R"("knobs": { "B": 0 })"), {"'by' is out of range"});
+  expect_bad(with(R"("template": "lanes", "knobs": {})", R"("template": "strips", "knobs": { "B": 2 })"),
+             {"no case uses the template 'lanes'"});
+  expect_bad(with(R"("variant": "s32")", R"("variant": "f32")"), {"the same sizes as case 2"});
+  expect_bad(with(R"("template": "lanes")", R"("template": "lane")"),
+             {"there is no template 'lane'", "did you mean 'lanes'"});
+  expect_bad(with(R"("when": { "M": [1, 16] })", R"("when": { "K": "multiple 4", "M": [1, 64] })"),
+             {"the same sizes as case 0"});
+  expect_bad(with(R"("variant": "s32")", R"("variant": "s23")"), {"there is no variant 's23'"});
+  expect_bad(with("\"cases\": [", "\"cases\": [], \"case\": ["), {"the key 'case' is not known"});
+}
+
+TEST(ScheduleFile, AnAlgorithmWithoutVariantListsThem) {
+  const ScheduleFile file = sample_file();
+  EXPECT_EQ(file.find_variant(matmul(UInt(8))), nullptr);
+  try {
+    file.check(matmul(UInt(8)));
+    ADD_FAILURE();
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("of 's32'"), std::string::npos) << e.what();
+  }
+}
+
+TEST(ScheduleFile, IllegalCasesNameTheirPlace) {
+  expect_bad(with(R"("loop": "mo" }] })", R"("loop": "m" }] })"),
+             {"the loop 'm' is gone", "/templates/strips/do/1", "#2 parallel(m)"}, ErrorKind::Schedule);
+}
+
+// Every byte replaced: refused with its place, or read as a file that saves and reads as itself.
+TEST(ScheduleFile, AnyByteChanged) {
+  const std::string text = sample_file().str();
+  for (std::size_t at = 0; at < text.size(); ++at)
+    for (const char c : {'"', '}', '[', '9', '\xff'}) {
+      std::string changed = text;
+      changed[at] = c;
+      try {
+        const ScheduleFile read = ScheduleFile::parse(changed, "f.json");
+        read.check(matmul());
+        EXPECT_EQ(ScheduleFile::parse(read.str()).str(), read.str());
+      } catch (const Error& e) {
+        EXPECT_TRUE(e.kind() == ErrorKind::Usage || e.kind() == ErrorKind::Schedule)
+            << at << ": " << e.what();
+        EXPECT_EQ(e.diagnostic().message.find("f.json:"), 0u) << at << ": " << e.what();
+      }
+    }
+}
+
+std::vector<std::size_t> order(const ScheduleFile& file) {
+  return schedule::CaseOrder(file, file.variants()[0], Target::host()).tried();
+}
+
+TEST(CaseOrder, NarrowestFirst) {
+  ScheduleFile file("matmul", Target::host());
+  const auto add = [&](std::vector<SizeRange> when) { file.add(matmul(), {}, {.when = std::move(when)}); };
+  add({{"M", 1, 64}});
+  add({{"M", 1, 16}});
+  add({{"M", 4}});
+  add({{"M", 32}});
+  add({{"M", 1, 64}, {"K", 1, 4}});
+  add({{"M", 1, 64, 8}});
+  add({{"M", 32, {}, 8}});
+  add({});
+  EXPECT_EQ(order(file), (std::vector<std::size_t>{4, 5, 1, 0, 6, 3, 2, 7}));
+  const schedule::CaseOrder cases(file, file.variants()[0], Target::host());
+  EXPECT_EQ(cases.choose({{"M", 8}, {"K", 4}}), 4u);
+  EXPECT_EQ(cases.choose({{"M", 8}, {"K", 5}}), 5u);
+  EXPECT_EQ(cases.choose({{"M", 9}, {"K", 5}}), 1u);
+  EXPECT_EQ(cases.choose({{"M", 17}, {"K", 5}}), 0u);
+  EXPECT_EQ(cases.choose({{"M", 72}, {"K", 5}}), 6u);
+  EXPECT_EQ(cases.choose({{"M", 71}, {"K", 5}}), 3u);
+  EXPECT_EQ(cases.choose({{"M", 0}}), 7u);
+  EXPECT_EQ(cases.choose({}), 7u);
+}
+
+TEST(CaseOrder, ExplainsEveryCase) {
+  const ScheduleFile file = sample_file();
+  const schedule::CaseOrder cases(file, file.variants()[0], Target::host());
+  EXPECT_EQ(cases.explain({{"M", 5}, {"K", 7}}),
+            "case 0: M 1 to 16; template strips; B=2: taken\n"
+            "case 1: M 1 to 64, K multiples of 4; template strips; B=8: K is 7, not multiples of 4\n"
+            "case 2: all sizes; template lanes: fits, but case 0 is narrower or stands before it\n");
+}
+
+TEST(CaseOrder, NeedsThatTheTargetDoesNotMeetAreLeftOut) {
+  Schedule blocks;
+  blocks["C"].gpu_blocks("m").gpu_threads("n", 64);
+  ScheduleFile file("matmul", Target::cuda("sm_90a"));
+  file.add(matmul(), blocks, {.when = {{"M", 1, 64}}, .template_name = "many"});
+  file.add(matmul(), {}, {.template_name = "main"});
+  std::string text = file.str();
+  text.replace(text.find("\"threads\": 256"), 14, "\"threads\": 2048");
+  const ScheduleFile read = ScheduleFile::parse(text);
+  read.check(matmul());
+  const schedule::CaseOrder cases(read, read.variants()[0], Target::cuda("sm_90a"));
+  EXPECT_EQ(cases.tried(), std::vector<std::size_t>{1});
+  EXPECT_NE(cases.explain({{"M", 4}}).find("case 0: M 1 to 64; template many: needs 2048 threads a block"),
+            std::string::npos)
+      << cases.explain({{"M", 4}});
+}
+
+}  // namespace
+
+}  // namespace calotype::test
