@@ -43,6 +43,7 @@ struct HashAttr {
   std::uint64_t operator()(const CalleePtr& callee) const {
     return mix(hash_text(callee->name), static_cast<std::uint64_t>(callee->index));
   }
+  std::uint64_t operator()(const TextPtr& text) const { return hash_text(*text); }
   std::uint64_t operator()(const BufferPtr& buffer) const {
     return mix(buffer->unique, hash_text(buffer->name));
   }
@@ -150,5 +151,6 @@ bool is_one(const Expr& e) { return is_int(e, 1) || as_float(e) == 1.0; }
 const SymbolPtr& symbol_of(const Expr& e) { return attr_of<SymbolPtr>(e, "symbol"); }
 const CalleePtr& callee_of(const Expr& e) { return attr_of<CalleePtr>(e, "callee"); }
 const BufferPtr& buffer_of(const Expr& e) { return attr_of<BufferPtr>(e, "buffer"); }
+const TextPtr& text_of(const Expr& e) { return attr_of<TextPtr>(e, "text"); }
 
 }  // namespace calotype::ir

@@ -29,7 +29,8 @@ struct OpInfo {
 };
 const OpInfo& info(Op op);
 
-using Attr = std::variant<std::monostate, std::int64_t, double, SymbolPtr, CalleePtr, BufferPtr>;
+using TextPtr = std::shared_ptr<const std::string>;
+using Attr = std::variant<std::monostate, std::int64_t, double, SymbolPtr, CalleePtr, BufferPtr, TextPtr>;
 
 struct ExprNode {
   Op op;
@@ -70,6 +71,7 @@ bool is_one(const Expr& e);
 const SymbolPtr& symbol_of(const Expr& e);  ///< of a Variable or Let
 const CalleePtr& callee_of(const Expr& e);  ///< of a Call
 const BufferPtr& buffer_of(const Expr& e);  ///< of a Load or LoadIf
+const TextPtr& text_of(const Expr& e);      ///< of a Require
 
 // Structure
 bool equal(const Expr& a, const Expr& b);  ///< same structure; symbols, callees and buffers by identity

@@ -322,6 +322,7 @@ std::optional<Value> apply(Op op, Type type, std::span<const Value> operands) {
     case Op::PromiseClamped:
       return operands[0];
     case Op::Random:
+    case Op::Require:
       return std::nullopt;
     case Op::Select:
       return operands[0].i != 0 ? operands[1] : operands[2];

@@ -30,7 +30,7 @@ class Bounds {
   bool in_scope(const Expr& e) {
     if (is_const(e)) return false;
     if (e->op == Op::Variable) return scope_.count(symbol_of(e)) != 0;
-    if (e->op == Op::Call) return true;  // a value is known only once it has been computed
+    if (info(e->op).group == OpGroup::memory) return true;  // an element may be anything
     if (auto it = in_scope_.find(e); it != in_scope_.end()) return it->second;
     const bool found =
         std::any_of(e->args.begin(), e->args.end(), [&](const Expr& a) { return in_scope(a); });
@@ -129,6 +129,8 @@ Interval Bounds::compute(const Expr& e) {
     case Op::CountLeadingZeros:
     case Op::CountTrailingZeros:
       return {make_zero(e->type), make_int(e->type, e->type.bits)};
+    case Op::Require:
+      return of(e->args[1]);
     case Op::PromiseClamped:
       return {of(e->args[1]).min, of(e->args[2]).max};
     case Op::BitAnd: {
@@ -436,6 +438,16 @@ Scope innermost(const Scope& scope) {
   return first;
 }
 
+/// An end that names no symbol of the scope is the expression itself. Promises have had their use there, and
+/// what is required is checked where the value is computed.
+Expr without_promises(const Expr& e) {
+  const auto is_promise = [](const Expr& n) { return is(n, Op::PromiseClamped) || is(n, Op::Require); };
+  if (!e.defined() || !any_of(e, is_promise)) return e;
+  return rewrite(e, [](const Expr& n) {
+    return is(n, Op::PromiseClamped) ? n->args[0] : is(n, Op::Require) ? n->args[1] : n;
+  });
+}
+
 }  // namespace
 
 namespace algebra {
@@ -445,7 +457,7 @@ Interval bounds_in_order(Interval r, Scope scope, Simplifier& simplifier) {
   if (r.min.defined()) r.min = simplifier.run(r.min);
   if (same) r.max = r.min;
   if (!same && r.max.defined()) r.max = simplifier.run(r.max);
-  while (!scope.empty()) {
+  do {  // once without symbols too: what is read from memory has a range
     Scope first = innermost(scope);
     if (first.empty()) first = scope;  // intervals that name each other: what they name counts as fixed
     Bounds bounds(simplifier, first);
@@ -457,8 +469,8 @@ Interval bounds_in_order(Interval r, Scope scope, Simplifier& simplifier) {
     }
     if (!point && r.max.defined()) r.max = bounds.of(r.max).max;
     for (const auto& entry : first) scope.erase(entry.first);
-  }
-  return r;
+  } while (!scope.empty());
+  return {without_promises(r.min), without_promises(r.max)};
 }
 
 Interval interval_union(const Interval& a, const Interval& b, Simplifier& s) {
@@ -470,16 +482,6 @@ Interval interval_union(const Interval& a, const Interval& b, Simplifier& s) {
 
 }  // namespace algebra
 
-namespace {
-
-/// An end that names no symbol of the scope is the expression itself; promises have had their use.
-Expr without_promises(const Expr& e) {
-  if (!e.defined() || !any_of(e, [](const Expr& n) { return is(n, Op::PromiseClamped); })) return e;
-  return rewrite(e, [](const Expr& n) { return is(n, Op::PromiseClamped) ? n->args[0] : n; });
-}
-
-}  // namespace
-
 Scope make_scope() {
   return Scope([](const SymbolPtr& a, const SymbolPtr& b) { return a->unique < b->unique; });
 }
@@ -490,8 +492,7 @@ Interval bounds_of(const Expr& e, const Scope& scope, const Facts& facts) {
 
 Interval bounds_of(const Interval& interval, const Scope& scope, const Facts& facts) {
   Simplifier simplifier(facts);
-  const Interval r = bounds_in_order(interval, scope, simplifier);
-  return {without_promises(r.min), without_promises(r.max)};
+  return bounds_in_order(interval, scope, simplifier);
 }
 
 Interval interval_union(const Interval& a, const Interval& b, const Facts& facts) {

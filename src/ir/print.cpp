@@ -132,6 +132,8 @@ std::string print_atom(const Expr& e) {
       return fmt::format("{}[{}]", buffer_of(e)->name, list(e->args));
     case Op::LoadIf:
       return fmt::format("load_if({}, {}[{}])", to_string(e->args[0]), buffer_of(e)->name, list(e->args, 1));
+    case Op::Require:
+      return fmt::format("require({}, \"{}\")", list(e->args), *text_of(e));
     case Op::Ramp:
     case Op::Broadcast:
       return fmt::format("{}({}, {})", info(e->op).text, list(e->args), e->type.lanes);

@@ -24,6 +24,23 @@ Expr promise_clamped(Expr value, Expr low, Expr high) {
   return ir::make(ir::Op::PromiseClamped, value->type, {value, low, high});
 }
 
+Expr require(Expr condition, Expr value, const std::string& message) {
+  const char* what = "require";
+  ir::require_defined(condition, what);
+  ir::require_defined(value, what);
+  ir::require_operand(condition->type.is_bool(), what, condition, "a bool, as a comparison gives");
+  if (message.empty()) {
+    throw Error({.kind = ErrorKind::Algorithm,
+                 .message = fmt::format("'require' of '{}' has no message", condition.str()),
+                 .value = "\"\"",
+                 .legal = "a text that says what must hold"});
+  }
+  ir::match_lanes(what, condition, value);
+  const Type type = value->type;
+  return ir::make(ir::Op::Require, type, {std::move(condition), std::move(value)},
+                  std::make_shared<const std::string>(message));
+}
+
 Expr undef(Type type) { return ir::make(ir::Op::Undef, type, {}); }
 
 }  // namespace calotype

@@ -81,6 +81,7 @@ Range Analysis::compute_range(const Expr& e) {
       return wrapped(arg(0) + arg(1) * Range{0, lanes - 1}, e->type);
     }
     case Op::Let:
+    case Op::Require:
       return arg(1);
     default:
       return {};

@@ -31,6 +31,7 @@ struct CompareAttr {
   int operator()(const BufferPtr& a, const BufferPtr& b) const {
     return three_way(std::tie(a->unique, a->name, a), std::tie(b->unique, b->name, b));
   }
+  int operator()(const TextPtr& a, const TextPtr& b) const { return a->compare(*b); }
   template <class A, class B>
   int operator()(const A&, const B&) const {
     return 0;  // unreachable: the alternatives are compared first

@@ -130,6 +130,11 @@ class Builder {
   Expr remap(const FuncDef& func, const Expr& e) {
     return ir::rewrite(e, [&](const Expr& node) {
       if (ir::is(node, ir::Op::Variable)) note_symbol(func, ir::symbol_of(node));
+      // The Func's name, which inlining would lose.
+      if (ir::is(node, ir::Op::Require)) {
+        const std::string text = fmt::format("'{}': {}", func.name, *ir::text_of(node));
+        return ir::make(ir::Op::Require, node->type, node->args, std::make_shared<const std::string>(text));
+      }
       if (!ir::is(node, ir::Op::Call)) return node;
       return ir::make(ir::Op::Call, node->type, node->args, remapped_callee(func, ir::callee_of(node)));
     });

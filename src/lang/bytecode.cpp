@@ -47,6 +47,10 @@ class Compiler {
       instruction.source = source(ir::callee_of(node));
       for (const Expr& arg : node->args) instruction.coordinates.push_back(register_of(arg));
     } else {
+      if (ir::is(node, Op::Require)) {
+        instruction.kind = Kind::Require;
+        instruction.text = *ir::text_of(node);
+      }
       // A select's first operand is its condition; the type of the values is the last one's.
       instruction.operand = node->args.back()->type;
       for (std::size_t i = 0; i < node->args.size(); ++i) instruction.in[i] = register_of(node->args[i]);
@@ -91,8 +95,8 @@ class Compiler {
     const auto same = [&](const Instruction& other) {
       return other.kind == instruction.kind && other.op == instruction.op && other.type == instruction.type &&
              other.operand == instruction.operand && other.in == instruction.in &&
-             other.loop == instruction.loop && other.source == instruction.source &&
-             other.coordinates == instruction.coordinates;
+             other.loop == instruction.loop && other.text == instruction.text &&
+             other.source == instruction.source && other.coordinates == instruction.coordinates;
     };
     const auto found = std::find_if(code_.instructions.begin(), code_.instructions.end(), same);
     if (found != code_.instructions.end()) return found->out;

@@ -2,6 +2,7 @@
 // A definition as a straight program over registers of lanes.
 
 #include <array>
+#include <string>
 #include <vector>
 
 #include "lang/evaluate_arguments.h"
@@ -14,6 +15,7 @@ struct Instruction {
     Coordinate,  ///< out = the loop's coordinate, for each lane
     Load,        ///< out = the source at the coordinates
     Apply,       ///< out = op(in...)
+    Require,     ///< out = the second operand; the first must hold in every active lane
     Accumulate,  ///< as Apply of Add to the point's old value; its error follows the sum of |terms|
   } kind;
   ir::Op op = ir::Op::Const;
@@ -23,6 +25,7 @@ struct Instruction {
   int loop = -1;                 ///< Coordinate: Func args first, then reduction dimensions
   int source = -1;               ///< Load: index into Bytecode::sources
   std::vector<int> coordinates;  ///< Load: registers
+  std::string text = {};         ///< Require: what must hold
 };
 
 struct Bytecode {

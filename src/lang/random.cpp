@@ -52,6 +52,10 @@ void lang::require_determined(const std::string& where, const std::string& func,
     refuse(fmt::format("{}{} is random", where, of_func(func)), func, e.str(),
            "random numbers in the value of a Func only");
   }
+  if (has(e, ir::Op::Require)) {
+    refuse(fmt::format("{}{} has a requirement", where, of_func(func)), func, e.str(),
+           "require in the value of a Func only");
+  }
   require_defined_throughout(where, func, e);
 }
 

@@ -8,7 +8,8 @@ namespace calotype::lang {
 /// 32 random bits, UInt(32): a hash of the number of the call, the seed and the coordinates.
 Expr random_bits(int call, const Expr& seed, const std::vector<Expr>& coordinates);
 
-/// Throws Error(Algorithm) if `e`, which is `where` in the Func, has random numbers or values left undefined.
+/// Throws Error(Algorithm) if `e`, which is `where` in the Func, has random numbers, requirements or values
+/// left undefined.
 void require_determined(const std::string& where, const std::string& func, const Expr& e);
 /// The same for undefined values alone.
 void require_defined_throughout(const std::string& where, const std::string& func, const Expr& e);

@@ -118,6 +118,8 @@ Range combine(const Expr& e, const std::vector<Range>& v) {
     case Op::CountLeadingZeros:
     case Op::CountTrailingZeros:
       return {0, operand.bits};
+    case Op::Require:
+      return v[1];
     case Op::PromiseClamped:
       return {std::max(v[0].min, v[1].min), std::max(v[0].min, std::min(v[0].max, v[2].max))};
     case Op::Select:

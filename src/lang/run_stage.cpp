@@ -132,6 +132,8 @@ class Runner {
         return load(instruction, load_steps_[index], out);
       case Kind::Apply:
         return apply(instruction, out);
+      case Kind::Require:
+        return require(instruction, out);
       case Kind::Accumulate:
         return accumulate(instruction, out);
     }
@@ -149,6 +151,20 @@ class Runner {
   void apply(const Instruction& in, Lanes& out) const {
     apply_lanes(in.op, in.type, in.operand, operand(in, 0), operand(in, 1), operand(in, 2), out, lanes_,
                 with_error_);
+  }
+
+  void require(const Instruction& in, Lanes& out) const {
+    for (int l = 0; l < lanes_; ++l) {
+      if (active_[l] == 0 || is_spoiled(l) || operand(in, 0)->i[l] != 0) continue;
+      throw Error({.kind = ErrorKind::Argument,
+                   .message = in.text,
+                   .func = func_.name,
+                   .stage = stage_name(func_, stage_),
+                   .value = point(left_side_, l),
+                   .legal = "inputs for which this holds"});
+    }
+    apply_lanes(ir::Op::Select, in.type, in.operand, operand(in, 0), operand(in, 1), operand(in, 1), out,
+                lanes_, target_.with_error);
   }
 
   /// old + term, where any order of the terms is to be covered: rounding errors follow the sum of |terms|

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <set>
 
+#include "calotype/error.h"
 #include "lower/passes.h"
 
 namespace calotype::lower {
@@ -183,9 +184,11 @@ class Emitter {
       indices.push_back(flat_index(ref.func, buffer, coordinates, ref));
     ir::Stmt s = nullptr;
     if (!tree_.is_copy(ref)) {
+      checks_.clear();
       std::vector<Expr> values;
       for (const Expr& value : def.values()) values.push_back(simple(place_in(value)));
-      s = store_all(buffers, values, indices);
+      checks_.push_back(store_all(buffers, values, indices));
+      s = ir::block(checks_);
     }
     if (def.predicate.defined()) s = ir::if_then(simple(place_in(def.predicate)), s);
     if (is_final(ref))
@@ -276,6 +279,7 @@ class Emitter {
     return ir::rewrite(e, [&](const Expr& n) -> Expr {
       if (ir::is(n, ir::Op::Likely)) return n->args[0];  // partitioning finds the steady part by itself
       if (ir::is(n, ir::Op::PromiseClamped)) return n->args[0];
+      if (ir::is(n, ir::Op::Require)) return with_check(n, reader);
       if (!ir::is(n, ir::Op::Call)) return n;
       const ir::Callee& callee = *ir::callee_of(n);
       if (callee.kind == ir::CalleeKind::Input) {
@@ -286,6 +290,23 @@ class Emitter {
       const ir::BufferPtr& b = buffers_of(func)[callee.component];
       return ir::make(ir::Op::Load, b->type, {flat_index(func, b, n->args, reader)}, b);
     });
+  }
+
+  /// The value; the check stands before the statement at hand.
+  Expr with_check(const Expr& e, StageRef reader) {
+    const std::string& text = *ir::text_of(e);
+    if (gpu_) {
+      throw Error({.kind = ErrorKind::Target,
+                   .message = fmt::format("{}: kernels of a GPU cannot check what is required", text),
+                   .func = tree_.func(reader.func).name,
+                   .value = ir::to_string(e->args[0]),
+                   .legal = "a host target, or the algorithm without require"});
+    }
+    const Expr condition = simple(e->args[0]);
+    for (const ir::Stmt& known : checks_)
+      if (ir::equal(known->exprs[0], condition) && known->text() == text) return e->args[1];
+    if (!ir::is_one(condition)) checks_.push_back(ir::check(condition, text));
+    return e->args[1];
   }
 
   const std::vector<ir::BufferPtr>& buffers_of(FuncId func) const {
@@ -350,6 +371,7 @@ class Emitter {
   const LoopTree& tree_;
   ir::Algebra algebra_;
   bool gpu_;
+  std::vector<ir::Stmt> checks_;  ///< of the definition at hand
   const KernelInfo* kernel_ = nullptr;
   std::vector<LoopId> open_;
   std::set<std::pair<StageRef, std::size_t>> placed_;  // guards, by stage and position

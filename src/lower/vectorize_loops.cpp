@@ -104,6 +104,8 @@ class Widener {
         return widen_if(s, mask);
       case ir::StmtKind::Store:
         return widen_store(s, mask);
+      case ir::StmtKind::Check:
+        return widen_check(s, mask);
       default:
         refuse(loop_,
                fmt::format("vectorised loop '{}' has storage or synchronisation inside", loop_.var->name), {},
@@ -201,6 +203,16 @@ class Widener {
     if (mask.defined()) predicate = predicate.defined() ? both(mask, predicate) : mask;
     if (predicate.defined()) predicate = broadcast(predicate);
     return ir::store(s->buffer(), broadcast(value), {index}, predicate);
+  }
+
+  // One check of all lanes that run; which one fails is not said, so there are no values.
+  ir::Stmt widen_check(const ir::Stmt& s, const Expr& mask) {
+    Expr holds = wide(s->exprs[0], mask);
+    if (!holds->type.is_vector() && !mask.defined()) return s;
+    holds = broadcast(holds);
+    if (mask.defined())
+      holds = ir::make(ir::Op::Or, Bool(lanes_), {ir::make(ir::Op::Not, Bool(lanes_), {mask}), holds});
+    return ir::check(ir::make(ir::Op::ReduceMin, Bool(), {holds}), s->text());
   }
 
   const ir::LoopInfo& loop_;

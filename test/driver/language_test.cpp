@@ -166,7 +166,7 @@ TEST(Language, APromiseBoundsWhatIsRead) {
     for (const Schedule& s : {Schedule{}, stored}) {
       testing::expect_matches(pipeline, s, target, {index, testing::random_buffer(Float(32), {10}, 2)},
                               {Buffer(Float(32), {45})});
-      EXPECT_EQ(pipeline.compile(s, target).show("lowered").find("promise"), std::string::npos);
+      EXPECT_EQ(pipeline.compile(s, target).show("lowered").find("promise_clamped"), std::string::npos);
     }
   }
   EXPECT_THROW(pipeline.evaluate({index, Buffer(Float(32), {9})}, {}, {}), Error);
@@ -244,6 +244,92 @@ TEST(Language, RandomNumbersAreTheSameUnderEverySchedule) {
   host["total"].compute_at("out", "yi");
   testing::expect_matches(pipeline, host, Target::host(), {input}, {result});
 #endif
+}
+
+// ---- Requirements
+
+/// out = table(index) with an index that must be below 10, in an update on the odd points only.
+Pipeline requirement() {
+  Dim N("N");
+  ImageParam index(Int(32), {N}, "index");
+  const Var x("x");
+  RDom r(0, N, "r");
+  r.where(r % 2 == 1);
+  Func good("good"), out("out");
+  const Expr here = index(x), there = index(r);
+  good(x) = require(here < 10, here * 2, "an index below 10");
+  out(x) = good(x) + 1;
+  out(r) = require(there != 7, there, "no 7 at an odd place");
+  return {"requirement", {index}, {{out, {N}}}};
+}
+
+Buffer indices(std::int64_t n) {
+  Buffer b(Int(32), {n});
+  for (std::int64_t i = 0; i < n; ++i) b.set_value({i}, static_cast<double>(i % 6));
+  return b;
+}
+
+/// The call's Error: of kind Argument, with the Func and the text.
+void expect_required(const std::function<void()>& call, const std::string& text) {
+  try {
+    call();
+    ADD_FAILURE() << "nothing was thrown for " << text;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::Argument);
+    EXPECT_NE(error.diagnostic().message.find(text), std::string::npos) << error.what();
+  }
+}
+
+TEST(Require, EvaluateChecksEveryPointThatIsComputed) {
+  const Pipeline p = requirement();
+  Buffer in = indices(77);
+  in.set_value({40}, 7);  // an even place
+  const Buffer out = p.evaluate({in}).outputs[0];
+  EXPECT_EQ(out.value({40}), 15);
+  EXPECT_EQ(out.value({41}), 41 % 6);
+  in.set_value({41}, 7);
+  expect_required([&] { p.evaluate({in}); }, "'out': no 7 at an odd place");
+  in.set_value({76}, 10);
+  expect_required([&] { p.evaluate({in}); }, "'good': an index below 10");
+}
+
+#ifdef CALOTYPE_HAS_LLVM
+
+TEST(Require, TheHostEndsTheCall) {
+  const Pipeline p = requirement();
+  Schedule serial, root, guarded;
+  serial["out"].serial("x");
+  root["good"].compute_root().vectorize("x", 8);
+  guarded["out"].vectorize("x", 16, Tail::Guard);
+  for (const Schedule& s : {Schedule{}, serial, root, guarded}) {
+    const Kernel kernel = p.compile(s, Target::host());
+    for (const std::int64_t n : {1, 16, 77}) {
+      SCOPED_TRACE(s.str() + std::to_string(n));
+      const Buffer in = indices(n), out(Int(32), {n});
+      testing::expect_matches(p, s, Target::host(), {in}, {out});
+      Buffer bad = indices(n);
+      bad.set_value({n - 1}, 10);
+      expect_required([&] { kernel.call({bad, out}); }, "'good': an index below 10");
+      kernel.call({in, out});  // usable as before
+      if (n < 2) continue;
+      bad.set_value({n - 1}, 3);
+      bad.set_value({n / 4 * 2 + 1 < n ? n / 4 * 2 + 1 : 1}, 7);
+      expect_required([&] { kernel.call({bad, out}); }, "'out': no 7 at an odd place");
+    }
+  }
+}
+
+#endif
+
+TEST(Require, KernelsOfAGpuRefuseIt) {
+  try {
+    requirement().compile({}, Target::interpreter("sm_90a"));
+    ADD_FAILURE() << "compiled";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::Target);
+    EXPECT_NE(error.diagnostic().message.find("an index below 10"), std::string::npos) << error.what();
+    EXPECT_EQ(error.diagnostic().func, "out");
+  }
 }
 
 }  // namespace

@@ -171,5 +171,16 @@ TEST(Undef, RefusedInsideAValue) {
   });
 }
 
+TEST(Require, IsRefusedOutsideOfValuesAndWithoutAText) {
+  expect_algorithm_error("f", "has a requirement", [] {
+    Func f("f");
+    f(x) = 0;
+    f(require(Expr(0) < 1, Expr(0), "never")) = 1;
+    f(require(cast<std::int32_t>(x) < 1, Expr(0), "never")) = 1;
+  });
+  expect_algorithm_error("", "has no message", [] { require(x < 1, x, ""); });
+  expect_algorithm_error("", "'require' is not defined for the type s64", [] { require(x, x, "text"); });
+}
+
 }  // namespace
 }  // namespace calotype

@@ -1,4 +1,5 @@
 // compute_at.
+#include "calotype/math.h"
 #include "helpers.h"
 
 namespace calotype::test {
