@@ -137,6 +137,18 @@ TEST(Streams, AreMarkedAndComplete) {
 #endif
 }
 
+TEST(Streams, AreCompleteBeforeMemoryIsUsedAgain) {
+  Schedule s;
+  s["edged"].compute_inline();
+  s["out"].parallel("y");
+  s["bx"].compute_at("out", "y").vectorize("x", 8).store_in(Memory::Heap).stream_stores();
+  expect_right(s, Target::host());
+#if defined(__x86_64__)
+  // At the release, and at the end of the task.
+  EXPECT_GE(count(stencil().compile(s, Target::host()).show("llvm"), "call void @llvm.x86.sse.sfence()"), 2);
+#endif
+}
+
 TEST(Streams, OfVectorsOfAnyWidthAndPlace) {
   for (int lanes : {3, 4, 16, 32}) {
     Schedule s;

@@ -69,6 +69,16 @@ Schedule one_in_each_row() {
   return s;
 }
 
+// The same a row at a time, in memory that serves all rows.
+Schedule one_for_all_rows() {
+  Schedule s;
+  s["edged"].compute_inline();
+  s["out"].serial("y");
+  s["a"].compute_at("out", "y").hoist_storage_root();
+  s["b"].compute_at("out", "y").hoist_storage_root();
+  return s;
+}
+
 void expect_right(const Pipeline& pipeline, const Buffer& in, const Buffer& out) {
   const lang::EqualityReport report = lang::compare_with_reference(out, pipeline.evaluate({in}), 0, false);
   EXPECT_TRUE(report.ok) << report.str();
@@ -77,7 +87,8 @@ void expect_right(const Pipeline& pipeline, const Buffer& in, const Buffer& out)
 TEST(Hooks, MemoryOfStagesComesFromTheCaller) {
   const Pipeline pipeline = chain();
   const Buffer in = testing::random_buffer(Float(32), {40, 30}, 1), out(Float(32), {40, 30});
-  for (const auto& [schedule, most] : {std::pair{two_in_memory(), 2}, {one_in_each_row(), 60}}) {
+  for (const auto& [schedule, most] :
+       {std::pair{two_in_memory(), 2}, {one_in_each_row(), 60}, {one_for_all_rows(), 2}}) {
     Counting counting;
     testing::poison(out);
     pipeline.compile(schedule, Target::host()).call({in, out}, counting.context);
@@ -91,7 +102,7 @@ TEST(Hooks, MemoryOfStagesComesFromTheCaller) {
 TEST(Hooks, WithoutMemoryACallFailsAndGivesAllBack) {
   const Pipeline pipeline = chain();
   const Buffer in = testing::random_buffer(Float(32), {40, 30}, 2), out(Float(32), {40, 30});
-  for (const Schedule& schedule : {two_in_memory(), one_in_each_row()}) {
+  for (const Schedule& schedule : {two_in_memory(), one_in_each_row(), one_for_all_rows()}) {
     const Kernel kernel = pipeline.compile(schedule, Target::host());
     for (int at : {0, 1}) {
       Counting counting;

@@ -1,5 +1,6 @@
 // Parallel loops: the body becomes a function of a range of iterations and a closure, which holds what the
 // body uses of its surroundings: values of symbols and pointers of buffers.
+#include <algorithm>
 #include <set>
 
 #include "codegen/llvm/stmt_emitter.h"
@@ -86,6 +87,9 @@ void StmtEmitter::emit_parallel(const ir::StmtNode& s, Value* begin, Value* end)
   emitter.emit_loop(s, body->getArg(1), body->getArg(2));
   emitter.finish();
 
+  if (std::any_of(captures.buffers.begin(), captures.buffers.end(),
+                  [](const ir::BufferPtr& buffer) { return buffer->stream_stores; }))
+    complete_streams();
   Value* status = b_.CreateCall(shared_.calls.parallel_for, {context(), body, begin, end, closure});
   fail_if(b_.CreateICmpNE(status, b_.getInt32(0)), status);
 }

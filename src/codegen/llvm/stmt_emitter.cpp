@@ -49,7 +49,7 @@ void StmtEmitter::emit(const ir::Stmt& s) {
 }
 
 void StmtEmitter::finish() {
-  complete_streams();
+  if (environment_.streams) complete_streams();
   b_.CreateRet(b_.getInt32(kGood));
 }
 
@@ -151,9 +151,10 @@ void StmtEmitter::emit_heap(const ir::StmtNode& s) {
   Value* memory = b_.CreateCall(shared_.calls.allocate, {context(), bytes}, buffer->name);
   fail_if(b_.CreateIsNull(memory), b_.getInt32(kOutOfMemory));
   set_pointer(buffer, memory);
-  ways_out_.push_back({memory});
+  ways_out_.push_back({memory, buffer->stream_stores});
   emit(s.body());
   ways_out_.pop_back();
+  if (buffer->stream_stores) complete_streams();
   b_.CreateCall(shared_.calls.release, {context(), memory});
 }
 
@@ -185,6 +186,7 @@ StmtEmitter::WayOut& StmtEmitter::way_out(std::size_t depth) {
   if (depth == 0) {
     b_.CreateRet(status);
   } else {
+    if (ways_out_[depth].streamed) complete_streams();
     b_.CreateCall(shared_.calls.release, {context(), ways_out_[depth].memory});
     WayOut& outer = way_out(depth - 1);
     outer.status->addIncoming(status, block);

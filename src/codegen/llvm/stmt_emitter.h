@@ -67,6 +67,7 @@ class StmtEmitter {
   /// one.
   struct WayOut {
     llvm::Value* memory = nullptr;  ///< null for the outermost, which returns
+    bool streamed = false;          ///< stores to the memory pass the caches by
     llvm::BasicBlock* block = nullptr;
     llvm::PHINode* status = nullptr;
   };

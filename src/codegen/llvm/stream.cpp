@@ -50,9 +50,9 @@ void ExprEmitter::stream_store(const ir::BufferPtr& buffer, Type type, Value* va
   b_.SetInsertPoint(after);
 }
 
-/// Such stores are ordered with nothing else, so that whoever waits for this function must find them done.
+/// Such stores are ordered with nothing else: they are completed before other threads may look, and before
+/// their memory serves another purpose.
 void StmtEmitter::complete_streams() {
-  if (!environment_.streams) return;
   if (shared_.settings.machine.x86)
     b_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
   else
