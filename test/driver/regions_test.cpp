@@ -20,7 +20,7 @@ TEST(Regions, OfLoopsFusedAndSplitAndFusedAgain) {
   s["f"].update().fuse("y", "x", "xy").split("xy", "o", "i", 4).fuse("o", "i", "all");
   for (const auto& [w, h] : {std::pair<std::int64_t, std::int64_t>{17, 5}, {1, 1}})
     testing::expect_matches(p, s, Target::host(), {testing::random_buffer(Int(32), {w + 2, h}, 1)},
-                            {Buffer(Int(32), {w, h})});
+                            {Buffer(Int(32), {w, h})}, {{"W", w}});
 }
 
 // f(1) is a value, no coordinate: it is not known before f has been computed.
@@ -37,7 +37,7 @@ TEST(Regions, OfAnIndexThatIsAValue) {
   out(b) = g(b);
   const Pipeline p("indexed", {in}, {Output(out, {B})});
   testing::expect_matches(p, Schedule(), Target::host(), {testing::random_buffer(Int(32), {9}, 1)},
-                          {Buffer(Int(32), {6})});
+                          {Buffer(Int(32), {6})}, {{"B", 6}});
 }
 
 #endif  // CALOTYPE_HAS_LLVM
