@@ -64,13 +64,21 @@ class MemoryPass {
         extent = ir::index(storage.folds[d]);
       else if (storage.shape[d] >= 0)
         extent = ir::index(storage.shape[d]);
-      else if (b.space == MemorySpace::Heap)
+      else
+        extent = at_least_none(extent);
+      if (b.space == MemorySpace::Heap && !storage.folds[d] && storage.shape[d] < 0)
         extent = named(extent, fmt::format("{}.{}.stored", b.name, d), storage);
       b.mins.push_back(i.min);
       b.extents.push_back(extent);
       b.strides.push_back(stride);
       stride = ir::simplify(stride * extent, tree_.facts);
     }
+  }
+
+  /// Where a condition leaves nothing of a region its ends may have passed each other.
+  Expr at_least_none(const Expr& extent) const {
+    if (ir::prove(extent >= ir::index(0), tree_.facts)) return extent;
+    return ir::simplify(max(extent, ir::index(0)), tree_.facts);
   }
 
   static Expr named(const Expr& extent, const std::string& name, Storage& storage) {
