@@ -46,6 +46,16 @@ void try_removals(const Pair& pair, const Say& say) {
     }
 }
 
+/// Folding may take the only read of an input out of an expression, which makes it no pipeline.
+Pipeline draw_pipeline(Random& random, Program& program) {
+  for (;;) try {
+      program = generate_program(random);
+      return build(program);
+    } catch (const Error& e) {
+      if (e.diagnostic().message.find("is not used") == std::string::npos) throw;
+    }
+}
+
 /// The messages of a child: a letter and what goes with it.
 void try_seed(std::uint64_t seed, const Target& target, const Say& say) {
   allow_seconds(seconds_a_pair);
@@ -147,8 +157,7 @@ Pair draw_pair(std::uint64_t seed, const Target& target, const std::function<voi
   Random random(seed);
   Pair pair;
   pair.target = target;
-  pair.program = generate_program(random);
-  const Pipeline pipeline = build(pair.program);
+  const Pipeline pipeline = draw_pipeline(random, pair.program);
   pair.schedule = generate_schedule(random, pair.program, pipeline, target, [&](const Schedule& s) {
     Pair candidate = pair;
     candidate.schedule = s;
