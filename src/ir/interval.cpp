@@ -314,7 +314,9 @@ Interval Bounds::divided(const Interval& p, const Interval& d, Type type) {
 
 Interval Bounds::modulo(const Expr& e, const Interval& p, const Interval& d) {
   const Type type = e->type;
-  if (!d.max.defined() || !nonnegative(d.min)) return {make_zero(type), of_type(type).max};
+  const Expr small = nonnegative(p.min) ? p.max : Expr();  // by whatever divisor
+  if (!d.max.defined() || !nonnegative(d.min))
+    return {make_zero(type), small.defined() ? small : of_type(type).max};
   const Expr last = node(Op::Max, node(Op::Sub, d.max, make_one(type)), make_zero(type));
   if (d.is_point() && p.bounded() && positive(d.min)) {
     // Within one period of the divisor the order is kept.
@@ -322,7 +324,7 @@ Interval Bounds::modulo(const Expr& e, const Interval& p, const Interval& d) {
     if (equal(low, high)) return {node(Op::Mod, p.min, d.min), node(Op::Mod, p.max, d.min)};
   }
   Interval r{make_zero(type), last};
-  if (nonnegative(p.min) && p.max.defined()) r.max = node(Op::Min, last, p.max);
+  if (small.defined()) r.max = node(Op::Min, last, small);
   // A multiple of g stays one: the last is short of the divisor by g.
   if (const auto c = as_int(d.max); c && d.is_point() && *c > 0) {
     const std::int64_t g = gcd(simplifier_.analysis().multiple(e->args[0]), *c);

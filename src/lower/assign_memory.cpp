@@ -79,7 +79,7 @@ class MemoryPass {
       } else {
         const ir::Interval& i = storage.box[d];
         extent = storage.hoisted.empty() ? i.max - i.min + ir::index(1) : storage.hoisted[d];
-        extent = ir::simplify(allocated(asked, d, extent), tree_.facts);
+        extent = at_least_none(ir::simplify(allocated(asked, d, extent), tree_.facts));
         if (b.space == MemorySpace::Heap)
           extent = named(extent, fmt::format("{}.{}.stored", b.name, d), storage);
       }
@@ -110,6 +110,12 @@ class MemoryPass {
     const std::int64_t used = storage.folds[d] ? storage.folds[d] : storage.shape[d];
     if (used < 0) return -1;
     return *ir::as_int(ir::simplify(allocated(tree_.scheduled.of(func).storage, d, ir::index(used))));
+  }
+
+  /// Where a condition leaves nothing of a region its ends may have passed each other.
+  Expr at_least_none(const Expr& extent) const {
+    if (ir::prove(extent >= ir::index(0), tree_.facts)) return extent;
+    return ir::simplify(max(extent, ir::index(0)), tree_.facts);
   }
 
   static Expr named(const Expr& extent, const std::string& name, Storage& storage) {

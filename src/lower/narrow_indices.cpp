@@ -5,6 +5,7 @@
 // values of the algorithm keep their types (a coordinate used as a value is widened again). Stands last,
 // since every pass before it reasons in the algorithm's 64 bits.
 
+#include <algorithm>
 #include <set>
 
 #include "lower/passes.h"
@@ -12,17 +13,27 @@
 namespace calotype::lower {
 namespace {
 
+/// Whether an operation on the low halves of its operands gives the low half of its result.
+bool keeps_low_half(ir::Op op) {
+  return op == ir::Op::Add || op == ir::Op::Sub || op == ir::Op::Mul || op == ir::Op::Neg;
+}
+
+/// Whether Int(32) holds every value of the type.
+bool fits_32(Type t) { return t.is_int() ? t.bits <= 32 : t.is_uint() && t.bits < 32; }
+
 bool reads_memory(const Expr& e) {
   return ir::any_of(e, [](const Expr& n) { return ir::is(n, ir::Op::Load) || ir::is(n, ir::Op::LoadIf); });
 }
 
 /// The names of values: what reads memory, and what an element is computed of. They may need all 64 bits.
-class Data {
+class ValueNames {
  public:
-  explicit Data(const ir::Stmt& s) { statement(s); }
-  bool has(const ir::Symbol& s) const { return symbols_.contains(s.unique); }
+  explicit ValueNames(const ir::Stmt& s) { statement(s); }
+  const std::set<std::uint64_t>& symbols() const { return symbols_; }
 
  private:
+  bool has(const ir::Symbol& s) const { return symbols_.contains(s.unique); }
+
   void statement(const ir::Stmt& s) {
     for (const ir::Stmt& child : s->stmts) statement(child);  // uses before definitions
     if (s->kind == ir::StmtKind::Store) value(s->exprs[0]);
@@ -44,7 +55,7 @@ class Data {
 
 class Narrower {
  public:
-  explicit Narrower(const Function& f) : data_(f.body) {}
+  explicit Narrower(const Function& f) : values_(ValueNames(f.body).symbols()) {}
 
   void run(Function& f) {
     for (ir::SymbolPtr& s : f.block_vars) s = s ? narrow_symbol(s) : s;
@@ -65,10 +76,30 @@ class Narrower {
   }
 
   bool is_index_symbol(const ir::Symbol& s) const {
-    return s.kind != ir::SymbolKind::Param && s.type.element() == Int(64) && !data_.has(s);
+    return s.kind != ir::SymbolKind::Param && s.type.element() == Int(64) && !values_.count(s.unique);
   }
 
   static bool wide_index(Type t) { return t.element() == Int(64); }
+
+  /// Whether a value of the algorithm is in it, which may be anything.
+  bool uses_values(const Expr& e) const {
+    return ir::any_of(e, [&](const Expr& n) {
+      return ir::is(n, ir::Op::Load) || ir::is(n, ir::Op::LoadIf) ||
+             (ir::is(n, ir::Op::Variable) && !is_index_symbol(*ir::symbol_of(n)));
+    });
+  }
+
+  /// Whether an Int(64) fits 32 bits for what it is made of: loops and sizes do, values by their type.
+  bool fits(const Expr& e) const {
+    if (ir::is(e, ir::Op::Cast) && fits_32(e->args[0]->type.element())) return true;
+    if (ir::is(e, ir::Op::Min) || ir::is(e, ir::Op::Max)) return fits(e->args[0]) && fits(e->args[1]);
+    return !uses_values(e);
+  }
+
+  bool all_fit(const Expr& e) const {
+    return std::all_of(e->args.begin(), e->args.end(),
+                       [&](const Expr& a) { return wide_index(a->type) ? fits(a) : true; });
+  }
 
   /// In address context: Int(64) arithmetic on index symbols becomes Int(32).
   Expr narrow(const Expr& e) {
@@ -85,6 +116,8 @@ class Narrower {
       case ir::Op::Cast:
         return cast_to(type, ir::map_args(e, [&](const Expr& a) { return narrow(a); }));
       default: {
+        // A clamp brings a value into range, so it is computed before the upper half goes.
+        if (!keeps_low_half(e->op) && !all_fit(e)) return ir::make(ir::Op::Cast, type, {value(e)});
         std::vector<Expr> args;
         for (const Expr& a : e->args) args.push_back(narrow(a));
         return ir::make(e->op, type, std::move(args), e->attr);
@@ -105,19 +138,12 @@ class Narrower {
     if (ir::is(e, ir::Op::Load) || ir::is(e, ir::Op::LoadIf))
       return ir::map_args(e, [&](const Expr& a) { return narrow(a); });
     // Conditions on coordinates decide which accesses happen: they are address arithmetic.
-    if ((ir::is(e, ir::Op::Lt) || ir::is(e, ir::Op::Le)) && wide_index(e->args[0]->type) && !is_data(e))
+    if ((ir::is(e, ir::Op::Lt) || ir::is(e, ir::Op::Le)) && wide_index(e->args[0]->type) && !uses_values(e))
       return narrow(e);
     if (ir::is(e, ir::Op::Cast) && wide_index(e->args[0]->type) && ir::is(e->args[0], ir::Op::Variable) &&
         is_index_symbol(*ir::symbol_of(e->args[0])))
       return ir::make(ir::Op::Cast, e->type, {narrow(e->args[0])});
     return ir::map_args(e, [&](const Expr& a) { return value(a); });
-  }
-
-  bool is_data(const Expr& e) const {
-    return ir::any_of(e, [&](const Expr& n) {
-      return ir::is(n, ir::Op::Load) || ir::is(n, ir::Op::LoadIf) ||
-             (ir::is(n, ir::Op::Variable) && data_.has(*ir::symbol_of(n)));
-    });
   }
 
   ir::Stmt statement(const ir::Stmt& s) {
@@ -129,13 +155,14 @@ class Narrower {
         return ir::for_loop(loop, narrow(s->exprs[0]), narrow(s->exprs[1]), statement(s->body()));
       }
       case ir::StmtKind::Let: {
+        if (wide_index(s->symbol()->type) && !fits(s->exprs[0])) values_.insert(s->symbol()->unique);
         if (!is_index_symbol(*s->symbol()))
           return ir::map_children(s, [&](const Expr& e) { return value(e); }, children);
         return ir::let_stmt(narrow_symbol(s->symbol()), narrow(s->exprs[0]), statement(s->body()));
       }
       case ir::StmtKind::If:
         return ir::map_children(
-            s, [&](const Expr& e) { return is_data(e) ? value(e) : narrow(e); }, children);
+            s, [&](const Expr& e) { return uses_values(e) ? value(e) : narrow(e); }, children);
       case ir::StmtKind::Store: {
         std::vector<Expr> coordinates;
         for (std::size_t i = 2; i < s->exprs.size(); ++i) coordinates.push_back(narrow(s->exprs[i]));
@@ -147,8 +174,8 @@ class Narrower {
     }
   }
 
-  const Data data_;
   std::map<std::uint64_t, ir::SymbolPtr> twins_;
+  std::set<std::uint64_t> values_;  ///< symbols bound to values, which keep 64 bits
 };
 
 }  // namespace

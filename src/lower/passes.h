@@ -21,6 +21,8 @@ struct Options {
 
 // schedule -> loop tree
 void inline_funcs(Scheduled& scheduled);
+/// Leaves out Funcs that nothing reads any more.
+void drop_unread(Scheduled& scheduled);
 void add_copies(Scheduled& scheduled, const Options& options);
 LoopTree place(Scheduled scheduled, const Options& options);
 void infer_bounds(LoopTree& tree);

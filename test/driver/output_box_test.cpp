@@ -39,7 +39,8 @@ TEST(OutputBox, AnUpdateOutsideIsRefusedWithNothingWritten) {
 TEST(OutputBox, AnUpdateThatJustFitsRuns) {
   const Buffer in = testing::random_buffer(Int(32), {20}, 1);
   for (const std::int64_t size : {8, 11})
-    testing::expect_matches(counts(), Schedule(), Target::host(), {in}, {Buffer(Int(32), {size})});
+    testing::expect_matches(counts(), Schedule(), Target::host(), {in}, {Buffer(Int(32), {size})},
+                            {{"B", size}});
 }
 
 TEST(OutputBox, ARowThatTheOutputLacksIsRefused) {

@@ -20,7 +20,7 @@ TEST(Regions, OfLoopsFusedAndSplitAndFusedAgain) {
   s["f"].update().fuse("y", "x", "xy").split("xy", "o", "i", 4).fuse("o", "i", "all");
   for (const auto& [w, h] : {std::pair<std::int64_t, std::int64_t>{17, 5}, {1, 1}})
     testing::expect_matches(p, s, Target::host(), {testing::random_buffer(Int(32), {w + 2, h}, 1)},
-                            {Buffer(Int(32), {w, h})});
+                            {Buffer(Int(32), {w, h})}, {{"W", w}});
 }
 
 // f(1) is a value, no coordinate: it is not known before f has been computed.
@@ -37,10 +37,78 @@ TEST(Regions, OfAnIndexThatIsAValue) {
   out(b) = g(b);
   const Pipeline p("indexed", {in}, {Output(out, {B})});
   testing::expect_matches(p, Schedule(), Target::host(), {testing::random_buffer(Int(32), {9}, 1)},
-                          {Buffer(Int(32), {6})});
+                          {Buffer(Int(32), {6})}, {{"B", 6}});
+}
+
+// Where the condition fails the ends of the region have passed each other: nothing is stored, and no room for
+// less than nothing is asked for.
+TEST(Regions, ThatAConditionLeavesEmpty) {
+  Dim W("W");
+  ImageParam in(Int(32), {W, W, W}, "in");
+  Var x("x"), y("y"), z("z");
+  RDom r(0, W, "r");
+  r.where(r == x);
+  Func f("f"), g("g");
+  f(x, y, z) = in(x, y, z) * 2;
+  g(x) = 1;
+  g(x) = g(x) + f(x, r, x);
+  const Pipeline p("diagonal", {in}, {Output(g, {W})});
+  Schedule s;
+  s["f"].compute_at("g.update(0)", "r");
+  testing::expect_matches(p, s, Target::host(), {testing::random_buffer(Int(32), {5, 5, 5}, 1)},
+                          {Buffer(Int(32), {5})});
+}
+
+// One point of f is needed, so every lane but one is masked and the index is the same in all.
+TEST(Regions, OfOnePointUnderAVector) {
+  Dim W("W");
+  ImageParam in(Float(32), {W}, "in");
+  Var x("x");
+  RDom r(0, W, "r");
+  Func f("f"), out("out");
+  f(x) = in(clamp(x, 0, W - 1));
+  f(x) = max(f(x), in(r));
+  out(x) = f(1) + cast<float>(x);
+  const Pipeline p("point", {in}, {Output(out, {W})});
+  testing::expect_matches(p, Schedule(), Target::host(), {testing::random_buffer(Float(32), {9}, 1)},
+                          {Buffer(Float(32), {9})});
+  Schedule gpu;
+  gpu["f"].vectorize("x", 4).gpu_blocks("x.o");
+  testing::expect_matches(p, gpu, Target::interpreter(), {testing::random_buffer(Float(32), {9}, 1)},
+                          {Buffer(Float(32), {9})});
+}
+
+// Once f is a part of out nothing reads g: its values were coordinates that f does not use.
+TEST(Regions, OfAFuncThatNothingReads) {
+  Dim W("W");
+  ImageParam in(Int(32), {W}, "in");
+  Var x("x"), y("y");
+  RDom r(0, W, "r");
+  Func f("f"), g("g"), out("out");
+  g(x) = 0;
+  g(x) += in(r);
+  f(x, y) = x * 3;
+  out(x) = cast<std::int32_t>(f(x, clamp(cast<std::int64_t>(g(x)), 0, 3))) + in(x);
+  const Pipeline p("unread", {in}, {Output(out, {W})});
+  for (const Target& target : {Target::host(), Target::interpreter()})
+    testing::expect_matches(p, Schedule(), target, {testing::random_buffer(Int(32), {9}, 1)},
+                            {Buffer(Int(32), {9})});
 }
 
 #endif  // CALOTYPE_HAS_LLVM
+
+// A value is clamped before its upper half is dropped for 32-bit indices.
+TEST(Regions, OfAWideValueThatIsClamped) {
+  Dim W("W");
+  ImageParam in(Int(32), {W}, "in");
+  Var x("x");
+  Func f("f");
+  const Expr wide = cast<std::int64_t>(in(x)) * 4294967296 + 1;
+  f(x) = in(clamp(wide, 0, W - 1));
+  const Pipeline p("clamped", {in}, {Output(f, {W})});
+  testing::expect_matches(p, Schedule(), Target::interpreter(), {testing::random_buffer(Int(32), {19}, 1)},
+                          {Buffer(Int(32), {19})});
+}
 
 }  // namespace
 }  // namespace calotype

@@ -1,6 +1,5 @@
 // The fuzzer's own parts: it finds what is planted, and it draws the same pair from the same seed.
 #include <gtest/gtest.h>
-
 #include <unistd.h>
 
 #include <csignal>

@@ -22,8 +22,8 @@ const std::vector<Proposer>& proposers() {
       {"parallel", Turn::Loops, 12, true, false, propose_parallel},
       {"gpu_blocks", Turn::Threads, 50, false, true, propose_gpu_blocks},
       {"gpu_threads", Turn::Threads, 50, false, true, propose_gpu_threads},
-      {"in", Turn::Graph, 50, true, true, propose_in},
-      {"rfactor", Turn::Graph, 50, true, true, propose_rfactor},
+      {"in", Turn::Graph, 35, true, true, propose_in},
+      {"rfactor", Turn::Graph, 65, true, true, propose_rfactor},
   };
   return all;
 }

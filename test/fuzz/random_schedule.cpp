@@ -18,8 +18,8 @@ class Drawing {
   explicit Drawing(Draft& draft) : d_(draft), random_(draft.random) {}
 
   void run() {
-    if (random_.chance(35)) ask(Turn::Graph);
-    if (random_.chance(10)) ask(Turn::Graph);
+    if (random_.chance(50)) ask(Turn::Graph);
+    if (random_.chance(15)) ask(Turn::Graph);
     const bool busy = random_.chance(60);
     std::vector<lang::FuncId> order = lang::producers_first(d_.state().out.graph);
     for (auto f = order.rbegin(); f != order.rend(); ++f)
@@ -51,7 +51,7 @@ class Drawing {
       if (d_.target.is_gpu()) draw_threads(func, static_cast<int>(i));
     }
     address(func, 0);
-    if (random_.chance(40)) ask(Turn::Storage);
+    if (random_.chance(55)) ask(Turn::Storage);
   }
 
   /// Every stage at root that a directive addresses needs blocks.

@@ -56,7 +56,7 @@ FloatRange range_of(const Expr& e) {
 }  // namespace
 
 bool fits_integer(const Expr& e, Type to) {
-  if (!e->type.is_float() || to.is_bool() || to.bits > 16) return false;
+  if (!e->type.is_float() || !to.is_integral() || to.is_bool() || to.bits > 16) return false;
   const FloatRange r = range_of(e);
   return r.number && r.low >= static_cast<double>(to.min_int()) &&
          r.high <= static_cast<double>(to.max_int());

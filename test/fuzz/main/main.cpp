@@ -1,7 +1,7 @@
 // calotype_fuzz: random pipelines under random schedules, for as long as one likes.
 //
 //   calotype_fuzz --pairs N --seed S --target host|cuda-interpreter|both [--minutes M] [--tries N]
-//   calotype_fuzz --pair FILE...      tries pairs of the corpus
+//   calotype_fuzz --pair FILE... [--show LEVEL...]     tries pairs of the corpus
 //
 // Exit code 1: something failed; each failure is shrunk and printed.
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ struct Options {
   std::int64_t pairs = 1000, seed = 1, minutes = 0, tries = 600;
   std::size_t most = 1;  ///< failures of one kind that are shrunk
   std::string target = "host";
-  std::vector<std::string> files;
+  std::vector<std::string> files, levels;
 };
 
 void print_failure(FailedPair failure, int tries) {
@@ -54,10 +54,16 @@ bool run_target(const Options& options, const Target& target) {
   return tally.failures.empty();
 }
 
+void show(const Pair& pair, const std::vector<std::string>& levels) {
+  const Kernel kernel = build(pair.program).compile(pair.schedule, pair.target);
+  for (const std::string& level : levels) fmt::print("{}\n", kernel.show(level));
+}
+
 bool run_files(const Options& options) {
   bool good = true;
   for (const std::string& path : options.files) {
     FailedPair f{.pair = load_pair(path)};
+    if (!options.levels.empty()) show(f.pair, options.levels);
     f.outcome = try_in_child(f.pair);
     fmt::print("{}: {} {}\n", path, f.outcome.verdict == Verdict::Accepted ? "ran" : f.outcome.what,
                f.outcome.detail);
@@ -78,6 +84,7 @@ int main_of(int argc, char** argv) {
   app.add_option("--tries", options.tries, "pairs tried while a failure is shrunk");
   app.add_option("--shrink", options.most, "failures of one kind that are shrunk and printed");
   app.add_option("--pair", options.files, "files of the corpus to try instead");
+  app.add_option("--show", options.levels, "levels of the programs of these pairs to print, as lowered");
   CLI11_PARSE(app, argc, argv);
   if (!options.files.empty()) return run_files(options) ? 0 : 1;
   bool good = true;
