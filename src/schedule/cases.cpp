@@ -14,9 +14,9 @@ namespace {
 
 /// How wide a case's intervals are: a case whose sizes all lie in those of another compares less.
 struct Width {
-  int endless = 0;    ///< sizes without an upper end
-  double volume = 0;  ///< log of the number of values, an endless size counting its density
-  double low = 0;     ///< log of the lower ends of endless sizes, negative
+  int endless = 0;         ///< sizes without an upper end
+  long double volume = 0;  ///< log of the number of values, an endless size counting its density
+  long double low = 0;     ///< log of the lower ends of endless sizes, negative
 
   explicit Width(const std::vector<SizeRange>& when, const std::vector<std::string>& sizes) {
     for (const std::string& size : sizes) {
@@ -24,11 +24,11 @@ struct Width {
           std::find_if(when.begin(), when.end(), [&](const SizeRange& r) { return r.size == size; });
       const SizeRange range = at == when.end() ? SizeRange{.size = size} : *at;
       if (const auto count = range.count()) {
-        volume += std::log(static_cast<double>(*count));
+        volume += std::log(static_cast<long double>(*count));
       } else {
         endless++;
-        volume -= std::log(static_cast<double>(range.multiple));
-        low -= std::log(static_cast<double>(range.low) + 1);
+        volume -= std::log(static_cast<long double>(range.multiple));
+        low -= std::log(static_cast<long double>(range.low) + 1);
       }
     }
   }
