@@ -118,6 +118,45 @@ TEST(BoundExtent, OfAProducerHoldsWhatIsNeeded) {
   }
 }
 
+TEST(BoundExtent, MakesATileThatIsWholeAtTheEdges) {
+  for (const Target& target : targets()) {
+    Schedule s;
+    nest(s, target);
+    s["edged"].compute_inline();
+    s["bx"].compute_at("out", "xo").bound_extent("x", 16).bound_extent("y", 6);
+    if (target.is_gpu())
+      s["bx"].store_in(Memory::Shared).gpu_threads("x").unroll("y");
+    else
+      s["bx"].vectorize("x").unroll("y");
+    expect_right(testing::stencil(), s, target);
+    const std::string loops = testing::stencil().compile(s, target).show("loops");
+    EXPECT_TRUE(has(loops, "realize bx f32 over [xo*16, xo*16 + 15] x [yo*4 - 1, yo*4 + 4]")) << loops;
+    s = Schedule();
+    nest(s, target);
+    s["bx"].compute_at("out", "xo").bound_extent("x", 15);
+    const std::vector<Diagnostic> found = s.check(testing::stencil(), target);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_TRUE(has(found[0].message, "'bx' is bounded to 15 coordinates in 'x'")) << found[0].str();
+  }
+}
+
+TEST(AlignBounds, OfAWindowThatSlides) {
+  for (const Target& target : targets()) {
+    Schedule s;
+    s["edged"].compute_inline();
+    if (target.is_gpu()) {
+      s["out"].tile("x", "y", "xo", "yo", "xi", "yi", 16, 8).reorder("xi", "yi", "xo", "yo");
+      s["out"].gpu_blocks("xo", "yo").gpu_threads("xi");
+      s["bx"].store_at("out", "xo").compute_at("out", "yi").store_in(Memory::Shared);
+    } else {
+      s["out"].serial("y");
+      s["bx"].store_root().compute_at("out", "y");
+    }
+    s["bx"].align_bounds("y", 2).fold_storage("y", 4);
+    expect_right(testing::stencil(), s, target);
+  }
+}
+
 TEST(AlignBounds, NeedsNoTail) {
   for (const Target& target : targets()) {
     Schedule s;
