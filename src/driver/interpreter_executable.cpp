@@ -92,6 +92,8 @@ class Device {
 
   /// The allocation that a pointer into device memory belongs to: what a kernel may touch through it.
   sim::Memory memory_of(void* pointer) const {
+    // A buffer without elements has no memory; a kernel that gets it may run, and touch nothing of it.
+    if (!pointer) return {.data = nullptr, .low = 0, .high = 0};
     auto it = memory_.upper_bound(pointer);
     if (it != memory_.begin()) --it;
     const std::int64_t low = static_cast<const char*>(it->first) - static_cast<const char*>(pointer);

@@ -97,6 +97,26 @@ TEST(Regions, OfAFuncThatNothingReads) {
 
 #endif  // CALOTYPE_HAS_LLVM
 
+// With W = 1 the scan has no step: f has no elements, and its kernels run over none.
+TEST(Regions, WithoutElementsOnAGpu) {
+  Dim W("W");
+  ImageParam in(Int(32), {W}, "in");
+  Var x("x"), y("y");
+  RDom r(1, W - 1, "r");
+  Func f("f"), g("g"), out("out");
+  f(x, y) = in(x);
+  f(x, 2) = 1;
+  g(x) = in(x);
+  g(r) = g(r - 1) + f(r, 1);
+  out(x) = g(x);
+  const Pipeline p("scan", {in}, {Output(out, {W})});
+  Schedule s;
+  s["f"].gpu_blocks("y");
+  for (const std::int64_t size : {1, 5})
+    testing::expect_matches(p, s, Target::interpreter(), {testing::random_buffer(Int(32), {size}, 1)},
+                            {Buffer(Int(32), {size})});
+}
+
 // A value is clamped before its upper half is dropped for 32-bit indices.
 TEST(Regions, OfAWideValueThatIsClamped) {
   Dim W("W");

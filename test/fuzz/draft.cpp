@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "fuzz/exclusions.h"
 #include "schedule/directive.h"
 #include "schedule/places.h"
 
@@ -79,7 +80,8 @@ Factor Draft::factor(std::int64_t most) {
 Tail Draft::tail() {
   static const std::vector<Tail> tails = {Tail::Auto, Tail::Guard, Tail::ShiftInwards, Tail::RoundUp,
                                           Tail::Predicate};
-  return tails[random.weighted({54, 16, 5, 9, 16})];
+  const Tail tail = tails[random.weighted({54, 16, 5, 9, 16})];
+  return exclusions::shifted_threads(target, tail) ? Tail::Guard : tail;
 }
 
 }  // namespace calotype::fuzz

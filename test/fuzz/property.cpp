@@ -184,6 +184,7 @@ class Trial {
 
   Outcome call_refused(const Call& call, const Error& e) {
     const std::string kind = to_string(e.kind());
+    if (e.diagnostic().message.find("data race") != std::string::npos) throw Failure{"a data race", e.what()};
     if (e.kind() != ErrorKind::Argument)
       throw Failure{fmt::format("the call fails as {}: {}", kind, e.diagnostic().message.substr(0, 30)),
                     e.what()};

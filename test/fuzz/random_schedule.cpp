@@ -105,14 +105,15 @@ int position(const Diagnostic& diagnostic) {
              : -1;
 }
 
-/// Takes out what is refused, one directive at a time; keeps a few refusals.
+/// Takes out what is refused, one directive at a time; one refusal in ten stays.
 Schedule repaired(Random& random, Schedule s, const Pipeline& pipeline, const Target& target,
                   const std::function<void(const Schedule&)>& checking) {
   const auto count = [&] { return static_cast<int>(s.directives().size()); };
-  while (count() > 0 && !random.chance(4)) {
+  const bool keep = random.chance(10);
+  while (count() > 0) {
     checking(s);
     const std::vector<Diagnostic> found = s.check(pipeline, target);
-    if (found.empty()) return s;
+    if (found.empty() || keep) return s;
     const int at = position(found.front()) - 1;
     if (at < 0 || at >= count()) return s;
     s = without(s, static_cast<std::size_t>(at));

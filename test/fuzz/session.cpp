@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 
 #include "driver/kernel_impl.h"
 #include "fuzz/child.h"
@@ -78,6 +79,15 @@ void try_seed(std::uint64_t seed, const Target& target, const Say& say) {
   say("v" + std::to_string(static_cast<int>(outcome.verdict)));
 }
 
+/// Words that hold a digit or a quote become "...".
+std::string without_names(const std::string& message) {
+  std::stringstream words(message);
+  std::string all;
+  for (std::string word; words >> word;)
+    all += (word.find_first_of("0123456789'") != std::string::npos ? "..." : word) + " ";
+  return all;
+}
+
 class Runner {
  public:
   explicit Runner(const Session& session) : session_(session), next_(session.seed) {}
@@ -141,6 +151,8 @@ class Runner {
       tally_.failures.push_back({next_, outcome, {}});
       if (!pair_.empty()) tally_.failures.back().pair = pair_of(pair_);
     }
+    if (outcome.verdict == Verdict::Refused || outcome.verdict == Verdict::CallRefused)
+      tally_.reasons[without_names(outcome.what)]++;
     next_++;
   }
 
@@ -188,6 +200,16 @@ std::string Tally::str() const {
   text += fmt::format("{:16}{:>8}{:>12}{:>12}\n", "directive", "used", "left out", "it mattered");
   for (const auto& [name, use] : directives)
     text += fmt::format("{:16}{:>8}{:>12}{:>12}\n", name, use.used, use.removed, use.changed);
+  return text;
+}
+
+std::string Tally::reasons_str(std::size_t most) const {
+  std::vector<std::pair<std::int64_t, std::string>> sorted;
+  for (const auto& [reason, count] : reasons) sorted.emplace_back(count, reason);
+  std::sort(sorted.rbegin(), sorted.rend());
+  sorted.resize(std::min(most, sorted.size()));
+  std::string text;
+  for (const auto& [count, reason] : sorted) text += fmt::format("{:8}  {}\n", count, reason);
   return text;
 }
 

@@ -35,11 +35,14 @@ struct Tally {
   std::int64_t pairs = 0;
   std::map<Verdict, std::int64_t> verdicts;
   std::map<std::string, Use> directives;
-  std::vector<FailedPair> failures;  ///< pairs that failed, and programs that were none
+  std::map<std::string, std::int64_t> reasons;  ///< refusals, by message without names and numbers
+  std::vector<FailedPair> failures;             ///< pairs that failed, and programs that were none
 
   double accepted() const;
   /// A table, and the numbers above it.
   std::string str() const;
+  /// The commonest reasons of refusals.
+  std::string reasons_str(std::size_t most) const;
 };
 
 /// The pair of a seed. `checking` hears each schedule before it is checked: the last word where that crashes.

@@ -19,6 +19,7 @@ namespace {
 struct Options {
   std::int64_t pairs = 1000, seed = 1, minutes = 0, tries = 600;
   std::size_t most = 1;  ///< failures of one kind that are shrunk
+  std::size_t reasons = 0;
   std::string target = "host";
   std::vector<std::string> files, levels;
 };
@@ -49,6 +50,7 @@ bool run_target(const Options& options, const Target& target) {
   if (options.minutes > 0) session.time = std::chrono::minutes(options.minutes);
   const Tally tally = run(session);
   fmt::print("{}, from seed {}\n{}", target.str(), options.seed, tally.str());
+  if (options.reasons > 0) fmt::print("refused because\n{}", tally.reasons_str(options.reasons));
   std::fflush(stdout);
   print_failures(tally, options);
   return tally.failures.empty();
@@ -83,6 +85,7 @@ int main_of(int argc, char** argv) {
   app.add_option("--minutes", options.minutes, "stop after them, for each target");
   app.add_option("--tries", options.tries, "pairs tried while a failure is shrunk");
   app.add_option("--shrink", options.most, "failures of one kind that are shrunk and printed");
+  app.add_option("--reasons", options.reasons, "how many reasons of refusals to print");
   app.add_option("--pair", options.files, "files of the corpus to try instead");
   app.add_option("--show", options.levels, "levels of the programs of these pairs to print, as lowered");
   CLI11_PARSE(app, argc, argv);
