@@ -79,7 +79,9 @@ lang::EqualityReport compare(const Buffer& got, const Evaluation& reference, std
 bool promises(const Schedule& s) {
   return std::any_of(s.directives().begin(), s.directives().end(), [](const schedule::Directive& d) {
     const schedule::Value* tail = schedule::find_arg(d, "tail");
-    return d.name == "bound" || (tail && *tail == schedule::Value("shift_inwards")) ||
+    static const std::vector<std::string> promising = {"bound", "bound_extent", "bound_storage", "assume"};
+    return std::find(promising.begin(), promising.end(), d.name) != promising.end() ||
+           (tail && *tail == schedule::Value("shift_inwards")) ||
            (tail && *tail == schedule::Value("round_up"));
   });
 }

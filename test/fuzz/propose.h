@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fuzz/draft.h"
+#include "schedule/places.h"
 
 namespace calotype::fuzz {
 
@@ -48,5 +49,26 @@ void propose_gpu_blocks(Draft&);
 void propose_gpu_threads(Draft&);
 void propose_in(Draft&);
 void propose_rfactor(Draft&);
+void propose_bound_extent(Draft&);
+void propose_align_bounds(Draft&);
+void propose_align_extent(Draft&);
+void propose_reorder_storage(Draft&);
+void propose_align_storage(Draft&);
+void propose_pad(Draft&);
+void propose_bound_storage(Draft&);
+void propose_fold_storage(Draft&);
+void propose_hoist_storage(Draft&);
+void propose_hoist_storage_root(Draft&);
+void propose_set_estimate(Draft&);
+void propose_stream_stores(Draft&);
+void propose_stream_loads(Draft&);
+void propose_estimate_size(Draft&);
+void propose_assume(Draft&);
+void propose_prefetch(Draft&);
+void propose_partition(Draft&);
+void propose_rename(Draft&);
+
+/// "f.update(0)", and "f.pure" where the plain name would mean any stage.
+std::string stage_text(const Draft& d, const schedule::Around& at);
 
 }  // namespace calotype::fuzz

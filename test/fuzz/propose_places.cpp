@@ -20,13 +20,6 @@ std::vector<schedule::Around> loops_of_readers(const Draft& d) {
   return loops;
 }
 
-/// "f.update(0)", and "f.pure" where the plain name would mean any stage.
-std::string stage_text(const Draft& d, const schedule::Around& at) {
-  const lang::FuncDef& f = d.state().def(at.func);
-  if (at.stage == 0 && f.stages.size() > 1) return f.name + ".pure";
-  return lang::stage_name(f, at.stage);
-}
-
 bool computed_at_loop(const Draft& d) {
   return d.state().out.of(d.func).compute.kind == schedule::Place::Kind::At;
 }
@@ -52,6 +45,12 @@ std::vector<std::string> readers(const Draft& d, const std::string& source) {
 }
 
 }  // namespace
+
+std::string stage_text(const Draft& d, const schedule::Around& at) {
+  const lang::FuncDef& f = d.state().def(at.func);
+  if (at.stage == 0 && f.stages.size() > 1) return f.name + ".pure";
+  return lang::stage_name(f, at.stage);
+}
 
 void propose_compute_inline(Draft& d) {
   d.stage = 0;

@@ -1,0 +1,179 @@
+// Random directives on regions, on memory and its order, and on sizes.
+#include <algorithm>
+
+#include "fuzz/propose.h"
+#include "fuzz/regions.h"
+#include "schedule/places.h"
+
+namespace calotype::fuzz {
+
+namespace {
+
+/// A coordinate of the Func at hand; empty where it has none.
+std::string some_dim(Draft& d) {
+  d.stage = 0;
+  if (d.func_def().rank() == 0) return "";
+  return d.func_def().args[static_cast<std::size_t>(d.random.below(d.func_def().rank()))]->name;
+}
+
+/// What the first call covers of a coordinate of the Func at hand.
+std::optional<Interval> covered(const Draft& d, const std::string& dim) {
+  const auto boxes = regions(d.program, d.program.runs[0]);
+  const auto box = boxes.find(d.func_def().name);
+  if (box == boxes.end()) return std::nullopt;
+  for (std::size_t i = 0; i < box->second.size(); ++i)
+    if (d.func_def().args[i]->name == dim) return box->second[i];
+  return std::nullopt;
+}
+
+/// Promises on sizes hold for every call only where there is one.
+bool promises_hold(Draft& d) { return d.program.runs.size() == 1 || d.random.chance(10); }
+
+template <class F>
+void on_some_dim(Draft& d, F directive) {
+  const std::string dim = some_dim(d);
+  if (!dim.empty()) d.record_stage([&](Stage& s) { directive(s, dim); });
+}
+
+std::vector<std::string> source_names(const Draft& d) {
+  std::vector<std::string> names = d.state().out.graph.func_names();
+  for (const lang::InputDef& i : d.state().out.graph.inputs) names.push_back(i.name);
+  return names;
+}
+
+}  // namespace
+
+void propose_bound_extent(Draft& d) {
+  const std::string dim = some_dim(d);
+  if (dim.empty() || !promises_hold(d)) return;
+  const auto range = covered(d, dim);
+  if (range) d.record_stage([&](Stage& s) { s.bound_extent(dim, range->high - range->low + 1); });
+}
+
+void propose_align_bounds(Draft& d) {
+  const Factor modulus = d.factor(8);
+  const std::int64_t remainder = d.random.chance(50) ? 0 : d.random.within(-3, 3);
+  on_some_dim(d, [&](Stage& s, const std::string& dim) { s.align_bounds(dim, modulus, remainder); });
+}
+
+void propose_align_extent(Draft& d) {
+  const Factor modulus = d.factor(8);
+  on_some_dim(d, [&](Stage& s, const std::string& dim) { s.align_extent(dim, modulus); });
+}
+
+void propose_reorder_storage(Draft& d) {
+  d.stage = 0;
+  std::vector<LoopName> dims;
+  for (const ir::SymbolPtr& arg : d.func_def().args) dims.emplace_back(arg->name);
+  if (dims.size() < 2) return;
+  std::rotate(dims.begin(), dims.begin() + d.random.within(1, static_cast<std::int64_t>(dims.size()) - 1),
+              dims.end());
+  d.record_stage([&](Stage& s) { s.reorder_storage(dims); });
+}
+
+void propose_align_storage(Draft& d) {
+  const Factor multiple = d.factor(16);
+  on_some_dim(d, [&](Stage& s, const std::string& dim) { s.align_storage(dim, multiple); });
+}
+
+void propose_pad(Draft& d) {
+  const Factor elements = d.factor(5);
+  on_some_dim(d, [&](Stage& s, const std::string& dim) { s.pad(dim, elements); });
+}
+
+void propose_bound_storage(Draft& d) {
+  const std::string dim = some_dim(d);
+  if (dim.empty()) return;
+  const auto range = covered(d, dim);
+  const std::int64_t whole = range ? range->high - range->low + 1 : 1;
+  const Factor extent = promises_hold(d) ? Factor(whole + d.random.within(0, 2)) : Factor(64);
+  d.record_stage([&](Stage& s) { s.bound_storage(dim, extent); });
+}
+
+void propose_fold_storage(Draft& d) {
+  const Factor extent = d.factor(8);
+  on_some_dim(d, [&](Stage& s, const std::string& dim) { s.fold_storage(dim, extent); });
+}
+
+void propose_hoist_storage(Draft& d) {
+  d.stage = 0;
+  if (d.state().out.of(d.func).compute.kind != schedule::Place::Kind::At) return;
+  const auto loops = schedule::loops_around(d.state(), d.state().out.of(d.func).compute);
+  if (loops.empty()) return;
+  const schedule::Around& at = d.random.pick(loops);
+  const std::string stage = stage_text(d, at);
+  d.record_stage([&](Stage& s) { s.hoist_storage(stage, d.state().loop(at.loop).name); });
+}
+
+void propose_hoist_storage_root(Draft& d) {
+  d.stage = 0;
+  if (d.state().out.of(d.func).compute.kind == schedule::Place::Kind::At)
+    d.record_stage([](Stage& s) { s.hoist_storage_root(); });
+}
+
+void propose_set_estimate(Draft& d) {
+  const std::int64_t min = d.random.within(-2, 2);
+  const Factor extent = d.factor(100);
+  on_some_dim(d, [&](Stage& s, const std::string& dim) { s.set_estimate(dim, min, extent); });
+}
+
+void propose_stream_stores(Draft& d) {
+  d.stage = 0;
+  d.record_stage([](Stage& s) { s.stream_stores(); });
+}
+
+void propose_stream_loads(Draft& d) {
+  const std::string of = d.random.pick(source_names(d));
+  d.record([&](Schedule& s) { s.stream_loads(of); });
+}
+
+void propose_estimate_size(Draft& d) {
+  if (d.program.runs[0].empty()) return;
+  const std::string size = d.program.runs[0].begin()->first;
+  const Factor value = d.factor(100);
+  d.record([&](Schedule& s) { s.estimate_size(size, value); });
+}
+
+/// What holds of all calls, or of most.
+void propose_assume(Draft& d) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : d.program.runs[0]) names.push_back(name);
+  if (names.empty()) return;
+  const std::string size = d.random.pick(names);
+  std::int64_t low = INT64_MAX, high = 0;
+  for (const Sizes& sizes : d.program.runs) {
+    low = std::min(low, sizes.at(size));
+    high = std::max(high, sizes.at(size));
+  }
+  const Assumption what = low == high && d.random.chance(50) ? Assumption::exact(low)
+                          : d.random.chance(50)              ? Assumption::range(low, high)
+                                                             : Assumption::at_least(low);
+  d.record([&](Schedule& s) { s.assume(size, what); });
+}
+
+void propose_prefetch(Draft& d) {
+  const auto loops = d.free_loops();
+  if (loops.empty()) return;
+  const std::string of = d.random.pick(source_names(d)), at = d.random.pick(loops),
+                    from = d.random.pick(loops);
+  const std::int64_t offset = d.random.within(0, 4);
+  d.record_stage([&](Stage& s) { s.prefetch(of, at, from, offset); });
+}
+
+void propose_partition(Draft& d) {
+  const auto loops = d.free_loops();
+  if (loops.empty()) return;
+  const std::string loop = d.random.pick(loops);
+  static const std::vector<Partition> all = {Partition::Auto, Partition::Never, Partition::Always};
+  const Partition how = d.random.pick(all);
+  d.record_stage([&](Stage& s) { s.partition(loop, how); });
+}
+
+void propose_rename(Draft& d) {
+  const auto loops = d.free_loops();
+  if (loops.empty()) return;
+  const std::string loop = d.random.pick(loops), name = d.fresh("n");
+  d.record_stage([&](Stage& s) { s.rename(loop, name); });
+}
+
+}  // namespace calotype::fuzz
