@@ -147,7 +147,8 @@ struct Stored {
 
 /// Arms of selects that are undefined become the condition under which the others are stored.
 Stored stored_part(const Expr& value) {
-  if (ir::is(value, ir::Op::Undef)) return {ir::make_typed(ir::make_zero(value->type)), ir::make_zero(Bool())};
+  if (ir::is(value, ir::Op::Undef))
+    return {ir::make_typed(ir::make_zero(value->type)), ir::make_zero(Bool())};
   if (!ir::is(value, ir::Op::Select)) return {value, {}};
   const Expr& condition = value->args[0];
   const Stored yes = stored_part(value->args[1]), no = stored_part(value->args[2]);
