@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "fuzz/exclusions.h"
 #include "fuzz/guarded.h"
 #include "lang/equality.h"
 #include "schedule/directive.h"
@@ -79,7 +80,8 @@ lang::EqualityReport compare(const Buffer& got, const Evaluation& reference, std
 bool promises(const Schedule& s) {
   return std::any_of(s.directives().begin(), s.directives().end(), [](const schedule::Directive& d) {
     const schedule::Value* tail = schedule::find_arg(d, "tail");
-    return d.name == "bound" || (tail && *tail == schedule::Value("shift_inwards")) ||
+    return d.name == "bound" || exclusions::ragged_rfactor(d) ||
+           (tail && *tail == schedule::Value("shift_inwards")) ||
            (tail && *tail == schedule::Value("round_up"));
   });
 }
