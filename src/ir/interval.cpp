@@ -381,6 +381,9 @@ Interval Bounds::cast(const Expr& e) {
   }
   const Range all = Range::of_type(to);
   Analysis& analysis = simplifier_.analysis();
+  // Values that are known to be small stay what they are.
+  if (from == UInt(64) && to == Int(64) && analysis.range(a).hi != Range::kHighest)
+    return {converted(p.min), converted(p.max)};
   if (!p.bounded() || from == UInt(64)) return of_type(to);
   const Range low = analysis.bounds(analysis.view(p.min)), high = analysis.bounds(analysis.view(p.max));
   if (low.lo < all.lo || high.hi > all.hi) return of_type(to);

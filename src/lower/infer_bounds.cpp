@@ -206,6 +206,18 @@ class Inference {
       const Expr least = algebra_.bounds_of(low + gap + ir::index(*above), scope).min;
       intersect(range, {least, {}});
     }
+    // An index that falls as the side of the condition rises.
+    if (const Expr sum = simple(index + low); is_fixed(sum, scope))
+      intersect(range, {algebra_.bounds_of(sum - high + gap, scope).min, {}});
+    if (const Expr sum = simple(index + high); is_fixed(sum, scope))
+      intersect(range, {{}, algebra_.bounds_of(sum - low - gap, scope).max});
+  }
+
+  static bool is_fixed(const Expr& e, const ir::Scope& scope) {
+    const std::vector<ir::SymbolPtr> symbols = ir::free_symbols(e);
+    return !ir::any_of(e, [](const Expr& n) { return ir::is(n, ir::Op::Call); }) &&
+           std::none_of(symbols.begin(), symbols.end(),
+                        [&](const ir::SymbolPtr& s) { return scope.count(s) != 0; });
   }
 
   [[noreturn]] void refuse_unbounded(const Expr& call, int dim, StageRef reader) {

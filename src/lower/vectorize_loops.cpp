@@ -192,8 +192,8 @@ class Widener {
     Expr value = wide(s->exprs[0], mask), index = wide(s->exprs[2], mask);
     const bool unmasked = !s->exprs[1].defined() || ir::is_one(s->exprs[1]);
     Expr predicate = unmasked ? Expr() : wide(s->exprs[1], mask);
-    if (!index->type.is_vector() && value->type.is_vector() && (mask.defined() || predicate.defined()))
-      index = broadcast(index);  // of a region of one element: the mask leaves one lane
+    if (!index->type.is_vector() && (mask.defined() || predicate.defined()))
+      index = broadcast(index);  // of a region of one element: the mask leaves one lane, or none
     if (!index->type.is_vector()) {
       if (value->type.is_vector())
         refuse(loop_, fmt::format("every lane of '{}' would store to one place", loop_.var->name),

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "fuzz/exclusions.h"
 #include "fuzz/guarded.h"
 #include "lang/equality.h"
 #include "schedule/directive.h"
@@ -81,7 +82,7 @@ bool promises(const Schedule& s) {
     const schedule::Value* tail = schedule::find_arg(d, "tail");
     static const std::vector<std::string> promising = {"bound", "bound_extent", "bound_storage", "assume"};
     return std::find(promising.begin(), promising.end(), d.name) != promising.end() ||
-           (tail && *tail == schedule::Value("shift_inwards")) ||
+           exclusions::ragged_rfactor(d) || (tail && *tail == schedule::Value("shift_inwards")) ||
            (tail && *tail == schedule::Value("round_up"));
   });
 }
