@@ -41,8 +41,8 @@ struct StageDef {
   Expr value;
   std::vector<ReductionDim> reduction;  ///< dimension 0 innermost
   Expr predicate;                       ///< from RDom::where; undefined: always
-  /// For an update that is `f(lhs) = f(lhs) op term`: op (Add, Mul, Min, Max, a bit or logic operation) and term. Recognised when the
-  /// Graph is made; what rfactor, atomic and tensor_core look at.
+  /// For an update that is `f(lhs) = f(lhs) op term`: op (Add, Mul, Min, Max, a bit or logic operation) and
+  /// term. Recognised when the Graph is made; what rfactor, atomic and tensor_core look at.
   std::optional<ir::Op> reduce_op;
   Expr reduce_term;
 

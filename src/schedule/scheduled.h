@@ -155,8 +155,8 @@ struct Numerics {
 struct Scheduled {
   lang::Graph graph;          ///< a copy, with Funcs made by `in` and `rfactor` appended (FuncIds stay valid)
   std::vector<FuncId> order;  ///< all Funcs, producers before consumers
-  std::vector<FuncSchedule> funcs;  ///< by FuncId
-  std::vector<Loop> loops;          ///< by LoopId
+  std::vector<FuncSchedule> funcs;             ///< by FuncId
+  std::vector<Loop> loops;                     ///< by LoopId
   std::vector<SizeAssumption> assumptions;     ///< sizes with one value are that constant in `graph`
   std::vector<AssumedExtent> assumed_extents;  ///< what tells their values at a call
   Numerics numerics;
