@@ -23,8 +23,8 @@ inline Arguments make_arguments(const Pipeline& pipeline, const cli::Sizes& aske
   for (const lang::InputDef& input : graph.inputs)
     made.inputs.emplace_back(input.type, cli::extents_of(input.extents, input.name, graph, sizes));
   for (const lang::OutputDef& output : graph.outputs) {
-    const lang::FuncDef& func = graph.func(output.func);
-    made.outputs.emplace_back(func.type, cli::extents_of(output.extents, func.name, graph, sizes));
+    made.outputs.emplace_back(graph.output_type(output),
+                              cli::extents_of(output.extents, graph.output_name(output), graph, sizes));
   }
   for (const lang::Graph::ArgumentRef& ref : graph.arguments) {
     if (ref.is_param)

@@ -164,7 +164,7 @@ class Runner {
                    .legal = "inputs for which this holds"});
     }
     apply_lanes(ir::Op::Select, in.type, in.operand, operand(in, 0), operand(in, 1), operand(in, 1), out,
-                lanes_, target_.with_error);
+                lanes_, with_error_);
   }
 
   /// old + term, where any order of the terms is to be covered: rounding errors follow the sum of |terms|

@@ -8,6 +8,8 @@
 #include <cctype>
 #include <stdexcept>
 
+#include "calotype/math.h"
+
 namespace calotype::fuzz {
 
 namespace {

@@ -100,7 +100,7 @@ bool drop_funcs(const Pair& pair, const Take& take) {
   std::map<std::string, Type> types;
   try {
     const Pipeline p = build(pair.program);
-    for (const lang::FuncDef& f : p.graph().funcs) types[f.name] = f.type;
+    for (const lang::FuncDef& f : p.graph().funcs) types[f.name] = f.type();
   } catch (const std::exception&) {
     return false;
   }
@@ -211,7 +211,7 @@ bool constant_values(const Pair& pair, const Take& take) {
   std::map<std::string, Type> types;
   try {
     const Pipeline p = build(pair.program);
-    for (const lang::FuncDef& f : p.graph().funcs) types[f.name] = f.type;
+    for (const lang::FuncDef& f : p.graph().funcs) types[f.name] = f.type();
   } catch (const std::exception&) {
     return false;
   }
