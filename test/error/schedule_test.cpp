@@ -422,7 +422,7 @@ TEST(RefusedSchedules, EditsOfTheGraph) {
       {"partial results of an update whose order matters",
        [](Schedule& s) { s["scan"].update().rfactor({{"r.x", "u"}}, "partial"); },
        {kSchedule,
-        "scan.update(0) is no associative update",
+        "scan.update(0) is not proved to be associative",
         "scan",
         "#1 rfactor(r.x, u, partial)",
         "scan.update(0)",

@@ -12,9 +12,4 @@ inline bool shifted_threads(const Target& target, Tail tail) {
   return target.is_gpu() && tail == Tail::ShiftInwards;
 }
 
-/// rfactor over a split that does not divide. The points beyond the last are left out by a condition, which
-/// bounds inference does not see where an index falls as the loop rises: a call may be refused that would
-/// read nothing outside its inputs.
-inline bool ragged_rfactor(const schedule::Directive& d) { return d.name == "rfactor"; }
-
 }  // namespace calotype::fuzz::exclusions

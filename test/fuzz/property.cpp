@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "fuzz/exclusions.h"
 #include "fuzz/guarded.h"
 #include "lang/equality.h"
 #include "schedule/directive.h"
@@ -76,13 +75,15 @@ lang::EqualityReport compare(const Buffer& got, const Evaluation& reference, std
   return lang::compare(got, {.values = values, .exact = values, .bound = zeros, .counted = {}}, false);
 }
 
-/// Whether a schedule makes promises on sizes, which a call may break.
+/// Whether a schedule makes promises on sizes, which a call may break, or enlarges regions, for which an
+/// input may be too small.
 bool promises(const Schedule& s) {
   return std::any_of(s.directives().begin(), s.directives().end(), [](const schedule::Directive& d) {
     const schedule::Value* tail = schedule::find_arg(d, "tail");
-    static const std::vector<std::string> promising = {"bound", "bound_extent", "bound_storage", "assume"};
+    static const std::vector<std::string> promising = {"bound",  "bound_extent", "bound_storage",
+                                                       "assume", "align_bounds", "align_extent"};
     return std::find(promising.begin(), promising.end(), d.name) != promising.end() ||
-           exclusions::ragged_rfactor(d) || (tail && *tail == schedule::Value("shift_inwards")) ||
+           (tail && *tail == schedule::Value("shift_inwards")) ||
            (tail && *tail == schedule::Value("round_up"));
   });
 }
