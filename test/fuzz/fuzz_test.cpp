@@ -1,8 +1,7 @@
-// Random pipelines under random schedules: other ones every day, or those of CALOTYPE_FUZZ_SEED.
+// Random pipelines under random schedules: always the same ones, or those of CALOTYPE_FUZZ_SEED.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 
 #include "fuzz/propose.h"
@@ -13,15 +12,14 @@
 namespace calotype::fuzz {
 namespace {
 
-/// Seeds of a day are far from those of the next.
-std::uint64_t todays_seed() {
-  if (const char* seed = std::getenv("CALOTYPE_FUZZ_SEED")) return std::strtoull(seed, nullptr, 10);
-  const auto days = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
-  return static_cast<std::uint64_t>(days.time_since_epoch().count()) * 100000;
+/// The same pairs every time, so that a change is judged by what it changes; CALOTYPE_FUZZ_SEED draws others.
+std::uint64_t first_seed() {
+  const char* seed = std::getenv("CALOTYPE_FUZZ_SEED");
+  return seed ? std::strtoull(seed, nullptr, 10) : 2078700000;
 }
 
 void expect_good(const Target& target, std::int64_t pairs) {
-  const Session session{.seed = todays_seed(), .pairs = pairs, .target = target, .time = {}};
+  const Session session{.seed = first_seed(), .pairs = pairs, .target = target, .time = {}};
   std::cout << "CALOTYPE_FUZZ_SEED=" << session.seed << "\n";
   const Tally tally = run(session);
   std::cout << tally.str();
