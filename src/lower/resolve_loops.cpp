@@ -63,7 +63,7 @@ class StageLoops {
   void require_room(const Transform& t, const Expr& old) {
     const Expr enough = simple(old >= ir::index(t.factor));
     if (ir::is_one(enough) || ir::prove(enough, tree_.facts)) return;
-    if (depends_on_loops(tree_, enough))
+    if (depends_on_loops(tree_, enough) || depends_on_loops(tree_, old))
       throw Error({.kind = ErrorKind::Schedule,
                    .message = fmt::format("{} shifts inwards by up to {}, but the region here may be smaller",
                                           t.origin, t.factor),

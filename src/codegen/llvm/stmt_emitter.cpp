@@ -156,6 +156,7 @@ void StmtEmitter::emit_heap(const ir::StmtNode& s) {
   ways_out_.pop_back();
   if (buffer->stream_stores) complete_streams();
   b_.CreateCall(shared_.calls.release, {context(), memory});
+  set_pointer(buffer, nullptr);  // a later copy of the loop has memory of its own
 }
 
 void StmtEmitter::emit_stack(const ir::StmtNode& s) {
@@ -175,6 +176,7 @@ void StmtEmitter::emit_stack(const ir::StmtNode& s) {
   set_pointer(buffer, memory);
   emit(s.body());
   b_.CreateLifetimeEnd(memory, bytes);
+  set_pointer(buffer, nullptr);
 }
 
 StmtEmitter::WayOut& StmtEmitter::way_out(std::size_t depth) {
