@@ -151,7 +151,7 @@ Expr div_round_to_zero(Expr a, Expr b) {
 
 Expr mod_round_to_zero(Expr a, Expr b) {
   match_whole("mod_round_to_zero", a, b);
-  const Expr rest = a % b;
+  Expr rest = a % b;
   if (a->type.is_uint()) return rest;
   const Expr zero = ir::make_zero(a->type);
   return select(a < zero && rest != zero, rest - cast(a->type, abs(b)), rest);

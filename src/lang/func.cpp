@@ -44,7 +44,7 @@ void update_component(const std::shared_ptr<lang::FuncContents>& func, const std
                  std::to_string(component), fmt::format("0 to {}", before.types.size() - 1));
   std::vector<Expr> values(before.types.size());
   values[component] = std::move(value);
-  lang::commit(func, lang::define_update(*func, before, args, std::move(values)));
+  lang::commit(func, lang::define_update(*func, before, args, values));
 }
 
 }  // namespace
