@@ -275,13 +275,13 @@ class FileReader {
   void form(const JsonNode& node, const Directive& d, const std::vector<Knob>& knobs,
             const std::string& of) const {
     if (const auto p = check_form(*find_directive(d.name), d, knobs))
-      source_.fail(place_of(node, *p), p->message + of, p->value, p->legal);
+      source_.fail(*place_of(&node, *p), p->message + of, p->value, p->legal);
   }
 
-  static const JsonNode& place_of(const JsonNode& directive, const FormProblem& p) {
-    const JsonNode* arg = directive.find(p.argument);
+  static const JsonNode* place_of(const JsonNode* directive, const FormProblem& p) {
+    const JsonNode* arg = directive->find(p.argument);
     if (!arg) return directive;
-    return p.element >= 0 && arg->is(Kind::Array) ? arg->items[p.element] : *arg;
+    return p.element >= 0 && arg->is(Kind::Array) ? &arg->items[p.element] : arg;
   }
 
   /// Every call finds a case, and every case may be found.

@@ -106,7 +106,7 @@ std::string json_line(const Directive& directive) {
 
 std::string json_value(const SizeRange& range) {
   if (const auto value = range.exact()) return std::to_string(*value);
-  const std::string multiple = range.multiple == 1 ? "" : fmt::format("\"multiple {}\"", range.multiple);
+  std::string multiple = range.multiple == 1 ? "" : fmt::format("\"multiple {}\"", range.multiple);
   if (range.low == 0 && !range.high) return multiple;
   return fmt::format("[{}, {}{}{}]", range.low, range.high ? std::to_string(*range.high) : "null",
                      multiple.empty() ? "" : ", ", multiple);
