@@ -294,14 +294,18 @@ class Builder {
 
 }  // namespace
 
+bool is_reduction_op(ir::Op op) {
+  constexpr ir::Op ops[] = {ir::Op::Add,   ir::Op::Mul,    ir::Op::Min, ir::Op::Max, ir::Op::BitAnd,
+                            ir::Op::BitOr, ir::Op::BitXor, ir::Op::And, ir::Op::Or};
+  return std::find(std::begin(ops), std::end(ops), op) != std::end(ops);
+}
+
 void recognise_reduction(const FuncDef& func, StageDef& stage) {
   const auto reads_self = [&](const Expr& e) {
     return ir::any_of(e, [&](const Expr& node) { return func.is_read(node); });
   };
   const ir::Op op = stage.value->op;
-  constexpr ir::Op ops[] = {ir::Op::Add,   ir::Op::Mul,    ir::Op::Min, ir::Op::Max, ir::Op::BitAnd,
-                            ir::Op::BitOr, ir::Op::BitXor, ir::Op::And, ir::Op::Or};
-  if (std::find(std::begin(ops), std::end(ops), op) == std::end(ops)) return;
+  if (!is_reduction_op(op)) return;
   if (reads_self(stage.predicate) || std::any_of(stage.lhs.begin(), stage.lhs.end(), reads_self)) return;
   for (int side = 0; side < 2; ++side) {
     const Expr& old = stage.value->args[side];

@@ -11,6 +11,8 @@ namespace calotype::lang {
 Graph build_graph(const std::string& name, const std::vector<Input>& inputs,
                   const std::vector<Output>& outputs);
 
+/// Whether the operation is associative and commutative, up to the rounding of floats.
+bool is_reduction_op(ir::Op op);
 /// Sets reduce_op and reduce_term where the stage is an update `f(lhs) = f(lhs) op term` with a term,
 /// coordinates and condition that do not read f.
 void recognise_reduction(const FuncDef& func, StageDef& stage);

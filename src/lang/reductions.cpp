@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "calotype/func.h"
+#include "ir/limits.h"
 #include "ir/typing.h"
 #include "lang/contents.h"
 #include "lang/definition.h"
@@ -21,22 +21,12 @@ struct Reduction {
   Expr (*combine)(Expr, Expr);
 };
 
-Expr lowest(Type type) {
-  if (type.is_float()) return ir::make_float(type, -std::numeric_limits<double>::infinity());
-  return ir::make_int(type, type.min_int());
-}
-
-Expr highest(Type type) {
-  if (type.is_float()) return ir::make_float(type, std::numeric_limits<double>::infinity());
-  return ir::make_int(type, type == UInt(64) ? -1 : type.max_int());
-}
-
 constexpr Reduction kSum = {"sum", [](Type t) { return ir::make_zero(t); },
                             [](Expr a, Expr b) { return a + b; }};
 constexpr Reduction kProduct = {"product", [](Type t) { return ir::make_one(t); },
                                 [](Expr a, Expr b) { return a * b; }};
-constexpr Reduction kMaximum = {"maximum", lowest, [](Expr a, Expr b) { return max(a, b); }};
-constexpr Reduction kMinimum = {"minimum", highest, [](Expr a, Expr b) { return min(a, b); }};
+constexpr Reduction kMaximum = {"maximum", ir::lowest, [](Expr a, Expr b) { return max(a, b); }};
+constexpr Reduction kMinimum = {"minimum", ir::highest, [](Expr a, Expr b) { return min(a, b); }};
 
 /// The domain of the reduction; `value` uses it and no other.
 std::shared_ptr<lang::RDomContents> domain_of_value(const Expr& value, const std::string& name) {
@@ -100,11 +90,11 @@ Tuple reduce_arg(const char* stem, Expr (*initial)(Type), Expr (*beats)(Expr, Ex
 }
 
 Tuple arg_largest(const Expr& value, const std::string& name, bool numbered) {
-  return reduce_arg("argmax", lowest, [](Expr a, Expr b) { return a > b; }, value, name, numbered);
+  return reduce_arg("argmax", ir::lowest, [](Expr a, Expr b) { return a > b; }, value, name, numbered);
 }
 
 Tuple arg_smallest(const Expr& value, const std::string& name, bool numbered) {
-  return reduce_arg("argmin", highest, [](Expr a, Expr b) { return a < b; }, value, name, numbered);
+  return reduce_arg("argmin", ir::highest, [](Expr a, Expr b) { return a < b; }, value, name, numbered);
 }
 
 }  // namespace

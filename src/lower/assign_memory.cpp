@@ -1,6 +1,6 @@
 // Memory: the space, strides and address of every realised Func.
 //
-// Requires: storage boxes, shapes and layouts. Leaves: Storage::buffer for each, with constant strides where
+// Requires: storage boxes, shapes and layouts. Leaves: Storage::buffers for each, with constant strides where
 // the shape is constant and offsets in the block's shared memory. Stands after tiles, whose layouts decide
 // how many registers a thread needs, and before sync, which must know what is shared.
 

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
+
+#include "ir/limits.h"
+#include "lang/build_graph.h"
 
 namespace calotype::schedule {
 
@@ -13,31 +15,15 @@ namespace {
 
 using ir::Op;
 
-bool is_reduction_op(Op op) {
-  constexpr Op ops[] = {Op::Add,   Op::Mul,    Op::Min, Op::Max, Op::BitAnd,
-                        Op::BitOr, Op::BitXor, Op::And, Op::Or};
-  return std::find(std::begin(ops), std::end(ops), op) != std::end(ops);
-}
-
-Expr lowest(Type type) {
-  if (type.is_float()) return ir::make_float(type, -std::numeric_limits<double>::infinity());
-  return ir::make_int(type, type.min_int());
-}
-
-Expr highest(Type type) {
-  if (type.is_float()) return ir::make_float(type, std::numeric_limits<double>::infinity());
-  return ir::make_int(type, type.is_uint() ? -1 : type.max_int());
-}
-
 Expr identity_of(Op op, Type type) {
   switch (op) {
     case Op::Mul:
     case Op::And:
       return ir::make_one(type);
     case Op::Min:
-      return highest(type);
+      return ir::highest(type);
     case Op::Max:
-      return lowest(type);
+      return ir::lowest(type);
     case Op::BitAnd:
       return ir::make_int(type, -1);
     default:
@@ -108,7 +94,7 @@ class Prover {
 
   void reduce(int c) {
     const Expr& value = values_[c];
-    if (!is_reduction_op(value->op)) return;
+    if (!lang::is_reduction_op(value->op)) return;
     for (int side = 0; side < 2; ++side) {
       const Expr& term = value->args[1 - side];
       if (!is_own(value->args[side], c) || reads_self(term)) continue;
@@ -135,7 +121,7 @@ class Prover {
       const Expr better = side == 0 ? ir::make(Op::Lt, Bool(), {left(key), right(key)})
                                     : ir::make(Op::Lt, Bool(), {right(key), left(key)});
       // Nothing beats its like: a partial result that nothing was chosen for loses against any other.
-      const Expr identity = c != key ? ir::make_zero(type) : side == 0 ? lowest(type) : highest(type);
+      const Expr identity = c != key ? ir::make_zero(type) : side == 0 ? ir::lowest(type) : ir::highest(type);
       prove(c, value->args[1], identity, ir::make(Op::Select, type, {better, right(c), left(c)}));
       result_.commutative = false;
       return;

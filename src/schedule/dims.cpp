@@ -32,6 +32,15 @@ std::vector<int> find_dims(const Application& a, const std::string& arg) {
   return dims;
 }
 
+ir::SymbolPtr find_size(const Application& a, const std::string& size) {
+  std::vector<std::string> names;
+  for (const ir::SymbolPtr& dim : a.state.out.graph.dims) {
+    if (dim->name == size) return dim;
+    names.push_back(dim->name);
+  }
+  a.refuse(fmt::format("the algorithm has no size '{}'", size), size, name_choices(size, names, "sizes"));
+}
+
 void promise_bound(const Application& a, std::optional<std::int64_t> min) {
   const int dim = find_dim(a);
   std::vector<BoundPromise>& bounds = a.state.out.funcs[a.func.value].bounds;

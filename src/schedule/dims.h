@@ -12,6 +12,9 @@ namespace calotype::schedule {
 int find_dim(const Application& a, const std::string& arg = "dim");
 std::vector<int> find_dims(const Application& a, const std::string& arg);
 
+/// The named size; refused if the algorithm has none of that name.
+ir::SymbolPtr find_size(const Application& a, const std::string& size);
+
 /// Records a bound of [min, min + extent), or of the extent alone, and refuses a second one.
 void promise_bound(const Application& a, std::optional<std::int64_t> min);
 /// Records an alignment of the region and refuses a second one.

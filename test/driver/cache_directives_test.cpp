@@ -133,6 +133,7 @@ TEST(Streams, AreMarkedAndComplete) {
   EXPECT_TRUE(has(code, "!nontemporal")) << code;
 #if defined(__x86_64__)
   EXPECT_TRUE(has(kernel.show("asm"), "vmovnt") || has(kernel.show("asm"), "movnt")) << kernel.show("asm");
+  EXPECT_TRUE(has(kernel.show("asm"), "prefetchnta")) << kernel.show("asm");
   EXPECT_GE(count(kernel.show("asm"), "sfence"), 2) << kernel.show("asm");
 #endif
 }

@@ -95,15 +95,22 @@ void replace_calls(Node& n, const std::string& func, const Node& by) {
   if (!n.is_atom() && n.defined() && n.head() == func) n = by;
 }
 
-/// A Func's value becomes 1 wherever it is read.
-bool drop_funcs(const Pair& pair, const Take& take) {
+/// The element type of each Func; none where the program builds nothing.
+std::map<std::string, Type> types_of(const Program& program) {
   std::map<std::string, Type> types;
   try {
-    const Pipeline p = build(pair.program);
+    const Pipeline p = build(program);
     for (const lang::FuncDef& f : p.graph().funcs) types[f.name] = f.type();
   } catch (const std::exception&) {
-    return false;
+    return {};
   }
+  return types;
+}
+
+/// A Func's value becomes 1 wherever it is read.
+bool drop_funcs(const Pair& pair, const Take& take) {
+  std::map<std::string, Type> types = types_of(pair.program);
+  if (types.empty()) return false;
   for (std::size_t i = pair.program.funcs.size(); i-- > 0;) {
     const std::string name = pair.program.funcs[i].name;
     if (std::any_of(pair.program.outputs.begin(), pair.program.outputs.end(),
@@ -208,13 +215,8 @@ bool simplify_expressions(const Pair& pair, const Take& take) {
 }
 
 bool constant_values(const Pair& pair, const Take& take) {
-  std::map<std::string, Type> types;
-  try {
-    const Pipeline p = build(pair.program);
-    for (const lang::FuncDef& f : p.graph().funcs) types[f.name] = f.type();
-  } catch (const std::exception&) {
-    return false;
-  }
+  std::map<std::string, Type> types = types_of(pair.program);
+  if (types.empty()) return false;
   for (std::size_t i = 0; i < pair.program.funcs.size(); ++i)
     for (std::size_t s = 0; s < pair.program.funcs[i].stages.size(); ++s) {
       const Node one = list("const", types[pair.program.funcs[i].name].str(), 1);

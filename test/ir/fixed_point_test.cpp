@@ -10,6 +10,7 @@
 
 #include "calotype/error.h"
 #include "ir/expr_node.h"
+#include "ir/refused.h"
 
 namespace calotype::ir {
 namespace {
@@ -174,17 +175,6 @@ TEST(FixedPoint, Refusals) {
   const Expr f = make_var(make_symbol(SymbolKind::Param, "f", Float(32)));
   const Expr w = make_var(make_symbol(SymbolKind::Param, "w", Int(64)));
   const Expr s = make_var(make_symbol(SymbolKind::Param, "s", Int(16)));
-  const auto refused = [](const std::function<Expr()>& make_it, const std::string& message,
-                          const std::string& legal) {
-    try {
-      make_it();
-      ADD_FAILURE() << "no error: " << message;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::Algorithm);
-      EXPECT_NE(error.diagnostic().message.find(message), std::string::npos) << error.what();
-      EXPECT_NE(error.diagnostic().legal.find(legal), std::string::npos) << error.what();
-    }
-  };
   refused([&] { return saturating_add(f, f); }, "'saturating_add' is not defined for the type f32",
           "integers");
   refused([&] { return halving_add(Expr(true), Expr(false)); }, "'halving_add'", "integers");

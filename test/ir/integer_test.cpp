@@ -11,6 +11,7 @@
 
 #include "calotype/error.h"
 #include "ir/expr_node.h"
+#include "ir/refused.h"
 #include "ir/simplify.h"
 
 namespace calotype::ir {
@@ -158,17 +159,6 @@ TEST(Integer, Reinterpret) {
 
 TEST(Integer, Refusals) {
   const Expr f = variable("f", Float(32)), s = variable("s", Int(32)), w = variable("w", Int(64));
-  const auto refused = [](const std::function<Expr()>& make_it, const std::string& message,
-                          const std::string& legal) {
-    try {
-      make_it();
-      ADD_FAILURE() << "no error: " << message;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::Algorithm);
-      EXPECT_NE(error.diagnostic().message.find(message), std::string::npos) << error.what();
-      EXPECT_NE(error.diagnostic().legal.find(legal), std::string::npos) << error.what();
-    }
-  };
   refused([&] { return popcount(f); }, "'popcount' is not defined for the type f32 of 'f'", "integers");
   refused([&] { return count_leading_zeros(f < 1); }, "'count_leading_zeros'", "integers");
   refused([&] { return div_round_to_zero(f, f); }, "'div_round_to_zero'", "integers");

@@ -19,7 +19,7 @@ TEST(EstimateSize, IsRecorded) {
 TEST(EstimateSize, IsRefused) {
   Schedule unknown, twice;
   unknown.estimate_size(Dim("Q"), 8);
-  expect_refused(blur(), unknown, {"there is no size 'Q'", "sizes: W, H"});
+  expect_refused(blur(), unknown, {"the algorithm has no size 'Q'", "sizes: W, H"});
   twice.estimate_size(Dim("W"), 8);
   twice.estimate_size(Dim("W"), 9);
   expect_refused(blur(), twice, {"'W' is estimated already, by #1 estimate_size(W, 8)"});

@@ -71,6 +71,7 @@ class ExprEmitter {
   bool masks_dense(Type type) const;
   // stream.cpp
   bool streams(const ir::BufferPtr& buffer, Type type) const;
+  void stream_load(llvm::LoadInst& load) const;
   void stream_store(const ir::BufferPtr& buffer, Type type, llvm::Value* value, llvm::Value* pointer);
 
   /// Values emitted inside are forgotten at the end: they are bound to a name, a branch or a mode that ends

@@ -78,11 +78,8 @@ llvm::Instruction* ExprEmitter::annotate(llvm::Instruction* access, const ir::Bu
   if (buffer->read_only && llvm::isa<llvm::LoadInst>(access)) {
     access->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(b_.getContext(), {}));
   }
-  // x86 has such loads for device memory alone, and LLVM 19 fails on some of them.
-  if (buffer->stream_loads && llvm::isa<llvm::LoadInst>(access) && !settings_.machine.x86) {
-    llvm::Metadata* one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
-    access->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(b_.getContext(), {one}));
-  }
+  if (buffer->stream_loads)
+    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(access)) stream_load(*load);
   return access;
 }
 

@@ -1,6 +1,6 @@
-// Stores that pass the caches by. Machines do that for whole vectors at addresses that are multiples of their
-// size, which nothing promises of a caller's buffer: each store tests its own address, and takes the ordinary
-// way elsewhere.
+// Stores and loads that pass the caches by. Machines store so whole vectors at addresses that are multiples
+// of their size, which nothing promises of a caller's buffer: each store tests its own address, and takes the
+// ordinary way elsewhere.
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
@@ -48,6 +48,22 @@ void ExprEmitter::stream_store(const ir::BufferPtr& buffer, Type type, Value* va
       buffer);
   b_.CreateBr(after);
   b_.SetInsertPoint(after);
+}
+
+/// x86 has such loads for device memory alone; there the line that is about to be read is fetched as one that
+/// is not kept.
+void ExprEmitter::stream_load(llvm::LoadInst& load) const {
+  if (!settings_.machine.x86) {
+    llvm::Metadata* one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
+    load.setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(b_.getContext(), {one}));
+    return;
+  }
+  llvm::IRBuilder<> before(&load);
+  Value* pointer = load.getPointerOperand();
+  constexpr int kRead = 0, kNotKept = 0, kData = 1;
+  before.CreateIntrinsic(
+      llvm::Intrinsic::prefetch, {pointer->getType()},
+      {pointer, before.getInt32(kRead), before.getInt32(kNotKept), before.getInt32(kData)});
 }
 
 /// Such stores are ordered with nothing else: they are completed before other threads may look, and before

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/simplify.h"
+#include "schedule/dims.h"
 #include "schedule/file.h"
 #include "schedule/spelling.h"
 #include "schedule/state.h"
@@ -21,15 +22,6 @@ Schedule& Schedule::assume(const SizeName& size, const Assumption& assumption) {
 namespace schedule {
 
 namespace {
-
-ir::SymbolPtr find_size(const Application& a, const std::string& size) {
-  std::vector<std::string> names;
-  for (const ir::SymbolPtr& dim : a.state.out.graph.dims) {
-    if (dim->name == size) return dim;
-    names.push_back(dim->name);
-  }
-  a.refuse(fmt::format("the algorithm has no size '{}'", size), size, name_choices(size, names, "sizes"));
-}
 
 SizeRange range_of(const Application& a) {
   SizeRange range{.size = a.name("size")};

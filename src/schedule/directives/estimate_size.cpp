@@ -1,7 +1,7 @@
 // estimate_size: what a tuner may assume of a named size.
 #include <fmt/format.h>
 
-#include "schedule/state.h"
+#include "schedule/dims.h"
 
 namespace calotype {
 
@@ -13,13 +13,7 @@ namespace schedule {
 
 static void apply(Application& a) {
   const std::string& size = a.name("size");
-  std::vector<std::string> names;
-  bool found = false;
-  for (const ir::SymbolPtr& dim : a.state.out.graph.dims) {
-    names.push_back(dim->name);
-    found |= dim->name == size;
-  }
-  if (!found) a.refuse(fmt::format("there is no size '{}'", size), size, name_choices(size, names, "sizes"));
+  find_size(a, size);
   for (const SizeEstimate& e : a.state.out.sizes)
     if (e.size == size)
       a.refuse(fmt::format("'{}' is estimated already, by {}", size, e.origin), size, "one estimate a size");

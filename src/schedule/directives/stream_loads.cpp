@@ -44,7 +44,8 @@ DirectiveSpec stream_loads_spec() {
           .addresses = Addresses::Graph,
           .doc =
               "Marks every load of the values of a Func or input as one that will not be repeated soon, for "
-              "the machine to keep it out of the caches where it can. An x86 cannot, and reads as ever.",
+              "the machine not to keep it in the caches: by loads of their own kind, or on an x86 by "
+              "fetching its line as one that is not kept.",
           .args = {{.name = "of", .kind = ArgKind::Source, .doc = "what is read"}},
           .refused = {"the target is a GPU", "it has stream_loads already"},
           .apply = apply,
