@@ -11,19 +11,12 @@ using testing::product;
 using testing::random_buffer;
 using testing::row_sums;
 using testing::stencil;
+using testing::targets;
 
 void run_product(const Schedule& s, const Target& target, std::int64_t m, std::int64_t n, std::int64_t k) {
   expect_matches(product(), s, target,
                  {random_buffer(Float(32), {k, m}, 1), random_buffer(Float(32), {n, k}, 2)},
                  {Buffer(Float(32), {n, m})});
-}
-
-std::vector<Target> targets() {
-  std::vector<Target> all = {Target::interpreter("sm_90a")};
-#ifdef CALOTYPE_HAS_LLVM
-  all.push_back(Target::host());
-#endif
-  return all;
 }
 
 /// A call of `product` with these sizes is refused; the message has every part.

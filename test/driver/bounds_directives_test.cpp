@@ -8,16 +8,7 @@ namespace calotype {
 namespace {
 
 using testing::random_buffer;
-
-const Target kInterpreter = Target::interpreter("sm_90a");
-
-std::vector<Target> targets() {
-#ifdef CALOTYPE_HAS_LLVM
-  return {Target::host(), kInterpreter};
-#else
-  return {kInterpreter};
-#endif
-}
+using testing::targets;
 
 /// f(x, y) = 3 x + y, wherever the caller's buffer lies.
 Pipeline ramp() {

@@ -10,18 +10,12 @@
 namespace calotype {
 namespace {
 
+using testing::targets;
+
 const Type kIntegers[] = {Int(8), UInt(8), Int(16), UInt(16), Int(32), UInt(32), Int(64), UInt(64)};
 const Type kFloats[] = {Float(16), BFloat(16), Float(32), Float(64)};
 
 using Make = std::function<Expr(Expr, Expr)>;
-
-std::vector<Target> targets() {
-  std::vector<Target> all = {Target::interpreter("sm_90a")};
-#ifdef CALOTYPE_HAS_LLVM
-  all.push_back(Target::host());
-#endif
-  return all;
-}
 
 /// Whole range of an integer type, ends included, without 0 most of the time; floats of moderate size.
 Buffer any_values(Type type, std::int64_t n, std::uint64_t seed) {

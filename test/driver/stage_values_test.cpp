@@ -13,14 +13,7 @@ namespace {
 using driver::StageComparison;
 using testing::compared_stages;
 using testing::random_buffer;
-
-std::vector<Target> targets() {
-#ifdef CALOTYPE_HAS_LLVM
-  return {Target::host(), Target::interpreter("sm_90a")};
-#else
-  return {Target::interpreter("sm_90a")};
-#endif
-}
+using testing::targets;
 
 /// out <- sums <- taps, a stencil of two stages; `wrong` is added to sums.
 Pipeline two_stages(double wrong = 0) {

@@ -8,16 +8,9 @@ namespace {
 
 using testing::random_buffer;
 using testing::stencil;
+using testing::targets;
 
 const Target kInterpreter = Target::interpreter("sm_90a");
-
-std::vector<Target> targets() {
-#ifdef CALOTYPE_HAS_LLVM
-  return {Target::host(), kInterpreter};
-#else
-  return {kInterpreter};
-#endif
-}
 
 /// bx in shared memory of blocks of 16 by 4 threads, or of tiles of that size on a host.
 Schedule tiles(const Target& target) {

@@ -12,16 +12,9 @@ namespace {
 using testing::expect_matches;
 using testing::expect_stages_match;
 using testing::random_buffer;
+using testing::targets;
 
 const Var x("x"), y("y");
-
-std::vector<Target> targets() {
-  std::vector<Target> all{Target::interpreter()};
-#ifdef CALOTYPE_HAS_LLVM
-  all.push_back(Target::host());
-#endif
-  return all;
-}
 
 /// Each update of a step needs both values from before it.
 Pipeline swaps() {

@@ -11,6 +11,15 @@
 
 namespace calotype::testing {
 
+/// What a build can run everywhere: kernels on the interpreter, and the host where there is a CPU backend.
+inline std::vector<Target> targets() {
+  std::vector<Target> all = {Target::interpreter("sm_90a")};
+#ifdef CALOTYPE_HAS_LLVM
+  all.push_back(Target::host());
+#endif
+  return all;
+}
+
 /// A buffer of random values: floats uniform in [-2, 2) without 0, integers small and not all alike.
 inline Buffer random_buffer(Type type, std::vector<std::int64_t> extents, std::uint64_t seed) {
   Buffer b(type, std::move(extents));
