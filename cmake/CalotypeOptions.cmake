@@ -20,6 +20,14 @@ if(CALOTYPE_STATIC)
   target_link_options(calotype_options INTERFACE -static-libstdc++ -static-libgcc)
 endif()
 
+# Precompiled headers hide a missing include, so they are for quick builds while developing and off elsewhere.
+function(calotype_precompile target)
+  if(CALOTYPE_PCH)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+  endif()
+endfunction()
+
 # calotype_layer(NAME [SOURCES_IN folder...] [DEPENDS layer...] [LINK library...])
 # A static library from every source of the folders: one layer of the house.
 function(calotype_layer name)
@@ -44,4 +52,9 @@ function(calotype_layer name)
   foreach(layer IN LISTS ARG_DEPENDS)
     target_link_libraries(calotype_${name} PUBLIC calotype_${layer})
   endforeach()
+  calotype_precompile(calotype_${name} "$<$<COMPILE_LANGUAGE:CXX>:<algorithm$<ANGLE-R>>"
+    "$<$<COMPILE_LANGUAGE:CXX>:<functional$<ANGLE-R>>" "$<$<COMPILE_LANGUAGE:CXX>:<map$<ANGLE-R>>"
+    "$<$<COMPILE_LANGUAGE:CXX>:<string$<ANGLE-R>>" "$<$<COMPILE_LANGUAGE:CXX>:<unordered_map$<ANGLE-R>>"
+    "$<$<COMPILE_LANGUAGE:CXX>:<variant$<ANGLE-R>>" "$<$<COMPILE_LANGUAGE:CXX>:<vector$<ANGLE-R>>"
+    "$<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/include/calotype/calotype.h>")
 endfunction()
