@@ -13,6 +13,7 @@ Outcome dispatch(const Options& options) {
   if (options.command == "list") return list_command();
   if (options.command == "run") return run_command(options.run);
   if (options.command == "show") return show_command(options.show);
+  if (options.command == "explain") return explain_command(options.explain);
   return schedule_command(options.schedule);
 }
 

@@ -133,6 +133,20 @@ void add_show(CLI::App& app, Options& options, Raw& raw) {
   show->add_flag("--json", options.json, "print one JSON object");
 }
 
+void add_explain(CLI::App& app, Options& options, Raw& raw) {
+  CLI::App* explain = app.add_subcommand(
+      "explain", "memory traffic and arithmetic, an operation at a time and under a schedule");
+  ExplainOptions& to = options.explain;
+  add_selection(explain, to.select, raw);
+  add_schedule(explain, to.select);
+  repeated(explain, "--size", raw.sizes, "NAME=N,...: the sizes");
+  repeated(explain, "--param", raw.params, "NAME=V: value of a scalar argument");
+  explain->add_option("--device", to.device, "h200, h100, ...: adds the least time by the device's figures");
+  explain->add_option("--bandwidth", to.bandwidth, "bytes per second in GB/s, for the device's own figure");
+  explain->add_option("--rate", to.rate, "arithmetic in GFLOP/s, for the device's own figure");
+  explain->add_flag("--json", options.json, "print one JSON object");
+}
+
 void add_file_upkeep(CLI::App* schedule, Options& options) {
   ScheduleOptions& to = options.schedule;
   CLI::App* rebind =
@@ -209,6 +223,7 @@ Options parse_options(int argc, const char* const* argv) {
   list->add_flag("--json", options.json, "print one JSON object");
   add_run(app, options, raw);
   add_show(app, options, raw);
+  add_explain(app, options, raw);
   add_schedule_command(app, options, raw);
   try {
     app.parse(argc, argv);
@@ -222,7 +237,9 @@ Options parse_options(int argc, const char* const* argv) {
   options.command = chosen->get_name();
   if (options.command == "schedule") options.schedule.action = chosen->get_subcommands().front()->get_name();
   finish_run(options, raw);
-  for (Selection* select : {&options.run.select, &options.show.select, &options.schedule.select}) {
+  options.explain.params = options.run.params;
+  for (Selection* select :
+       {&options.run.select, &options.show.select, &options.explain.select, &options.schedule.select}) {
     select->sizes = parse_sizes(raw.sizes);
     select->knobs = parse_knobs(raw.knobs);
   }

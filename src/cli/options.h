@@ -48,6 +48,14 @@ struct ShowOptions {
   std::string output;
 };
 
+struct ExplainOptions {
+  Selection select;
+  std::map<std::string, double> params;
+  std::string device;    ///< empty: no bounds, unless bandwidth and rate are given
+  double bandwidth = 0;  ///< GB/s; 0: the device's
+  double rate = 0;       ///< GFLOP/s; 0: the device's
+};
+
 struct ScheduleOptions {
   std::string action;  ///< check, print, diff, save, rebind, status
   Selection select;
@@ -55,12 +63,13 @@ struct ScheduleOptions {
   std::vector<std::string> files;  ///< of status
 };
 
-/// A parsed command line: `command` is list, run, show or schedule.
+/// A parsed command line: `command` is list, run, show, explain or schedule.
 struct Options {
   std::string command;
   bool json = false;
   RunOptions run;
   ShowOptions show;
+  ExplainOptions explain;
   ScheduleOptions schedule;
   std::string help;  ///< text to print instead of running a command
 };
