@@ -118,6 +118,8 @@ void add_run(CLI::App& app, Options& options, Raw& raw) {
                 "copy inputs to dense memory, dimension 0 innermost, before the call");
   run->add_flag("--explain", options.run.explain,
                 "say which case of the schedule file the sizes take, and why not the others");
+  run->add_flag("--profile", options.run.profile,
+                "measure what each Func costs on the host: time, memory, loads, stores, points");
   run->add_flag("--json", options.json, "print one JSON object");
 }
 
@@ -126,8 +128,9 @@ void add_show(CLI::App& app, Options& options, Raw& raw) {
   add_selection(show, options.show.select, raw);
   add_schedule(show, options.show.select);
   show->add_option("--level", options.show.level,
-                   "algorithm, schedule, cases, bounds, loops, tiles, lowered, plan, ...")
-      ->required();
+                   "algorithm, schedule, cases, bounds, loops, tiles, lowered, plan, ...");
+  show->add_flag("--timings", options.show.timings, "print what each step of the compilation took");
+  show->add_flag("--html", options.show.html, "write a page of loops, code and storage to the file of -o");
   repeated(show, "--size", raw.sizes, "NAME=N,...");
   show->add_option("-o", options.show.output, "write to this file");
   show->add_flag("--json", options.json, "print one JSON object");
@@ -199,6 +202,15 @@ void finish_run(Options& options, const Raw& raw) {
   if (run.repeat < 0) usage_error("--repeat is never negative", std::to_string(run.repeat), "1 or more");
 }
 
+void check_show(const ShowOptions& show) {
+  const int kinds = !show.level.empty() + show.timings + show.html;
+  if (kinds != 1)
+    usage_error(kinds == 0 ? "show wants to know what" : "show prints one thing at a time", show.level,
+                "one of --level LEVEL, --timings, --html -o FILE");
+  if (show.html && show.output.empty())
+    usage_error("--html wants a file to write", "", "--html -o FILE.html");
+}
+
 }  // namespace
 
 KnobValues parse_knobs(const std::vector<std::string>& texts) {
@@ -238,6 +250,7 @@ Options parse_options(int argc, const char* const* argv) {
   if (options.command == "schedule") options.schedule.action = chosen->get_subcommands().front()->get_name();
   finish_run(options, raw);
   options.explain.params = options.run.params;
+  if (options.command == "show") check_show(options.show);
   for (Selection* select :
        {&options.run.select, &options.show.select, &options.explain.select, &options.schedule.select}) {
     select->sizes = parse_sizes(raw.sizes);

@@ -40,11 +40,14 @@ struct RunOptions {
   std::string save_best;
   bool dense = false;
   bool explain = false;
+  bool profile = false;
 };
 
 struct ShowOptions {
   Selection select;
-  std::string level;
+  std::string level;     ///< empty: timings or html instead
+  bool timings = false;  ///< what each step of the compilation took
+  bool html = false;     ///< a page
   std::string output;
 };
 

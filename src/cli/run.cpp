@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/measured.h"
+#include "cli/profile_report.h"
 #include "cli/report.h"
 #include "cli/select.h"
 #include "cli/stage_report.h"
@@ -82,6 +83,16 @@ void explain(const ChosenSchedule& chosen, Outcome& outcome) {
   outcome.json["explain"] = text;
 }
 
+// After the plain kernel has run: the outputs hold the same values again.
+void add_profile(const Run& run, const Schedule& schedule, double median_seconds, Outcome& outcome) {
+  const lang::Graph& graph = run.pipeline.graph();
+  const driver::Profile profile =
+      driver::profile(graph, schedule::apply_or_throw(graph, schedule, run.target),
+                      {run.call.inputs, run.call.params, run.call.sizes}, run.call.outputs);
+  outcome.json["profile"] = profile_json(profile);
+  outcome.text += profile_text(profile, median_seconds);
+}
+
 Outcome run_one(const Run& run, const Knobs& knobs) {
   Outcome outcome;
   const Schedule schedule = with_knobs(run.chosen.schedule, knobs);
@@ -92,6 +103,7 @@ Outcome run_one(const Run& run, const Knobs& knobs) {
   outcome.json = facts_json(run.facts);
   add_trial_json(outcome.json, trial, placed);
   outcome.text = facts_text(run.facts) + trial_text(trial, placed);
+  if (run.options.profile) add_profile(run, schedule, trial.median_seconds, outcome);
   write_outputs(run.options.outputs, run.call, run.pipeline.graph());
   for (const auto& [name, path] : run.options.outputs) outcome.text += line("wrote", path);
   write_dumps(run.options.dumps, trial.stages);
@@ -121,6 +133,8 @@ Outcome run_table(const Run& run, const std::vector<Knobs>& all) {
     if (!files->empty())
       usage_error("several values of --set do not say which values to write", files->front().second,
                   "one value a knob with --output and --dump");
+  if (run.options.profile)
+    usage_error("several values of --set do not say which to profile", "--profile", "one value a knob");
   std::vector<Trial> trials;
   for (const Knobs& knobs : all) trials.push_back(attempt_or_refusal(run, knobs));
   const Trial* best = best_of(trials);
@@ -146,6 +160,8 @@ Outcome run_table(const Run& run, const std::vector<Knobs>& all) {
 Outcome run_command(const RunOptions& options) {
   set_threads(options.threads);
   Run run = prepare(options);
+  if (options.profile && run.target.kind != Target::Kind::Host)
+    usage_error("--profile measures code of the host", run.target.str(), "--target host");
   if (options.check != CheckMode::None) {
     std::vector<Buffer> inputs = run.call.inputs;
     run.reference = run.pipeline.evaluate(inputs, run.call.params, run.call.sizes);

@@ -5,8 +5,10 @@
 
 #include "cli/command.h"
 #include "cli/files.h"
+#include "cli/html_page.h"
 #include "cli/inputs.h"
 #include "cli/select.h"
+#include "cli/timings.h"
 #include "cli/usage.h"
 #include "schedule/scheduled.h"
 
@@ -56,6 +58,35 @@ std::string cases_text(const ChosenSchedule& chosen, const std::string& level) {
   return text;
 }
 
+std::string page(const std::string& op, const std::string& types, const Pipeline& pipeline,
+                 const ChosenSchedule& chosen, const Target& target) {
+  const Kernel kernel = pipeline.compile(chosen.schedule, target);
+  PageContents contents{.title = op + " for " + target.str(),
+                        .facts = {{"types", types}, {"schedule", chosen.source}},
+                        .loops = kernel.show("sync"),
+                        .schedule = kernel.show("schedule"),
+                        .codes = {{"Lowered", kernel.show("lowered")}}};
+  if (target.kind == Target::Kind::Host) contents.codes.emplace_back("Assembly", kernel.show("asm"));
+  if (target.kind == Target::Kind::Cuda) contents.codes.emplace_back("CUDA C", kernel.show("cuda"));
+  return html_page(contents);
+}
+
+// What was asked for, and in JSON under a name of its own where that says more than the text.
+struct Shown {
+  std::string text;
+  Json json = Json::object();
+};
+
+Shown shown(const ShowOptions& options, const Pipeline& pipeline, const ChosenSchedule& chosen,
+            const Target& target) {
+  if (options.timings) {
+    const Timings timings = time_compilation(pipeline, chosen.schedule, target);
+    return {timings_text(timings), {{"timings", timings_json(timings)}}};
+  }
+  if (options.level == "cases") return {};
+  return {level_text(options.level, pipeline, chosen.schedule, target)};
+}
+
 }  // namespace
 
 Outcome show_command(const ShowOptions& options) {
@@ -66,12 +97,20 @@ Outcome show_command(const ShowOptions& options) {
   const Pipeline pipeline = op.pipeline(types);
   ChosenSchedule chosen = choose_schedule(select, op, types, pipeline, target, select.sizes);
   set_knobs(chosen.schedule, select);
-  std::string text = sizes_text(pipeline, select.sizes) + cases_text(chosen, options.level);
-  if (options.level != "cases") text += level_text(options.level, pipeline, chosen.schedule, target);
-  if (text.empty() || text.back() != '\n') text += '\n';
   Outcome outcome;
-  outcome.json = {{"operator", op.name},       {"target", target.str()}, {"type", types.str()},
-                  {"schedule", chosen.source}, {"level", options.level}, {"text", text}};
+  outcome.json = {
+      {"operator", op.name}, {"target", target.str()}, {"type", types.str()}, {"schedule", chosen.source}};
+  std::string text;
+  if (options.html) {
+    text = page(op.name, types.str(), pipeline, chosen, target);
+  } else {
+    const Shown what = shown(options, pipeline, chosen, target);
+    text = sizes_text(pipeline, select.sizes) + cases_text(chosen, options.level) + what.text;
+    if (text.empty() || text.back() != '\n') text += '\n';
+    if (!options.level.empty()) outcome.json["level"] = options.level;
+    outcome.json["text"] = text;
+    outcome.json.update(what.json);
+  }
   if (options.output.empty()) {
     outcome.text = text;
     return outcome;

@@ -8,8 +8,8 @@
 
 namespace calotype::driver {
 
-ContextHooks::ContextHooks(calotype_context& context)
-    : context_(context), host_context_before_(context.host_context) {
+ContextHooks::ContextHooks(calotype_context& context, Meters* meters)
+    : context_(context), meters_(meters), host_context_before_(context.host_context) {
   if (context.allocate || context.release) {
     allocate = [](Hooks* self, std::int64_t bytes) -> void* {
       return bytes < 0 ? nullptr : calotype_allocate(&of(self).context_, static_cast<std::size_t>(bytes));
@@ -20,6 +20,12 @@ ContextHooks::ContextHooks(calotype_context& context)
     parallel_for = [](Hooks* self, llvm_backend::ParallelBody body, std::int64_t begin, std::int64_t end,
                       void* closure) { return of(self).run_loop(body, begin, end, closure); };
   failed = [](Hooks* self, const char* message) { of(self).record(message); };
+  if (meters) {
+    enter = [](Hooks* self, int clock) { of(self).meters_->enter(clock); };
+    leave = [](Hooks* self) { of(self).meters_->leave(); };
+    count = [](Hooks* self, int counter, std::int64_t amount) { of(self).meters_->count(counter, amount); };
+    grow = [](Hooks* self, int level, std::int64_t amount) { of(self).meters_->grow(level, amount); };
+  }
   context.host_context = static_cast<Hooks*>(this);
 }
 

@@ -5,6 +5,7 @@
 
 #include "calotype/runtime.h"
 #include "codegen/llvm/hooks.h"
+#include "driver/meters.h"
 
 namespace calotype::driver {
 
@@ -12,7 +13,8 @@ namespace calotype::driver {
 /// defaults.
 class ContextHooks : public llvm_backend::Hooks {
  public:
-  explicit ContextHooks(calotype_context& context);
+  /// `meters`, where there are any, take what profiled code reports.
+  explicit ContextHooks(calotype_context& context, Meters* meters = nullptr);
   ~ContextHooks();
   ContextHooks(const ContextHooks&) = delete;
   ContextHooks& operator=(const ContextHooks&) = delete;
@@ -23,6 +25,7 @@ class ContextHooks : public llvm_backend::Hooks {
   void record(const char* message);
 
   calotype_context& context_;
+  Meters* const meters_;
   void* const host_context_before_;
   std::mutex mutex_;  ///< of the context's error: several threads may fail
 };

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/meters.h"
 #include "lower/program.h"
 #include "runtime/plan.h"
 
@@ -28,6 +29,8 @@ class Executable {
 
 struct ExecutableOptions {
   bool contract = true;
+  /// What a profiled host program reports to; calls must not overlap.
+  std::shared_ptr<Meters> meters = nullptr;
 };
 
 std::unique_ptr<Executable> make_host_executable(const lower::Program& program,

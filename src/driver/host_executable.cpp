@@ -18,7 +18,7 @@ namespace {
 
 class HostExecutable : public Executable {
  public:
-  HostExecutable(const lower::Program& program, const ExecutableOptions& options) {
+  HostExecutable(const lower::Program& program, const ExecutableOptions& options) : meters_(options.meters) {
     module_ = llvm_backend::compile(
         program.functions, {.arch = program.target.arch, .contract = options.contract, .keep_text = false});
     for (const lower::Function& f : program.functions) names_.push_back(f.name);
@@ -28,7 +28,7 @@ class HostExecutable : public Executable {
                           const std::vector<calotype_argument>& arguments) const override {
     std::vector<calotype_host_function> functions;
     for (const std::string& name : names_) functions.push_back(module_->function(name));
-    ContextHooks hooks(context);
+    ContextHooks hooks(context, meters_.get());
     const calotype_plan_code code{.host = functions.data(), .device = nullptr};
     return calotype_plan_run(&plan, &code, &context, arguments.data(),
                              static_cast<uint32_t>(arguments.size()));
@@ -43,6 +43,7 @@ class HostExecutable : public Executable {
   std::vector<std::pair<std::string, double>> seconds() const override { return module_->seconds(); }
 
  private:
+  std::shared_ptr<Meters> meters_;
   std::shared_ptr<llvm_backend::Module> module_;
   std::vector<std::string> names_;
 };

@@ -95,7 +95,8 @@ lower::Options lower_options(const schedule::Scheduled& scheduled, const KernelO
   return {.target = scheduled.target,
           .unit_strides = layout.unit_strides,
           .index_bits = layout.index_bits,
-          .stored_stages = options.stored_stages};
+          .stored_stages = options.stored_stages,
+          .profile = options.meters != nullptr};
 }
 
 KernelImpl::KernelImpl(schedule::Scheduled scheduled,
@@ -137,9 +138,11 @@ std::unique_ptr<Variant> KernelImpl::compile(const LayoutClass& layout) const {
   lower::Trace trace;
   v->program = lower::lower(scheduled_, lower_options(scheduled_, options_, layout), &trace);
   v->plan = encode_plan(v->program);
-  v->executable = make_executable(v->program, {.contract = scheduled_.numerics.contract});
-  v->seconds = std::move(trace.seconds);
-  for (const auto& step : v->executable->seconds()) v->seconds.push_back(step);
+  v->executable =
+      make_executable(v->program, {.contract = scheduled_.numerics.contract, .meters = options_.meters});
+  for (const auto& [pass, seconds] : trace.seconds) v->times.push_back({"lowering", pass, seconds});
+  for (const auto& [step, seconds] : v->executable->seconds())
+    v->times.push_back({"code generation", step, seconds});
   return v;
 }
 
@@ -190,8 +193,15 @@ void KernelImpl::call(const std::vector<Arg>& args, calotype_context& context) c
 }
 
 std::vector<std::pair<std::string, double>> KernelImpl::pass_seconds() const {
-  std::vector<std::pair<std::string, double>> all = seconds_before_;
-  for (const auto& s : dense_->seconds) all.push_back(s);
+  std::vector<std::pair<std::string, double>> all;
+  for (const StepTime& t : step_times()) all.emplace_back(t.step, t.seconds);
+  return all;
+}
+
+std::vector<StepTime> KernelImpl::step_times() const {
+  std::vector<StepTime> all;
+  for (const auto& [step, seconds] : seconds_before_) all.push_back({"schedule", step, seconds});
+  all.insert(all.end(), dense_->times.begin(), dense_->times.end());
   return all;
 }
 

@@ -25,17 +25,26 @@ struct LayoutClass {
   auto operator<=>(const LayoutClass&) const = default;
 };
 
+/// The time of one step of a compilation.
+struct StepTime {
+  std::string part;  ///< "schedule", "lowering" or "code generation"
+  std::string step;
+  double seconds = 0;
+};
+
 struct Variant {
   lower::Program program;
   std::shared_ptr<const EncodedPlan> plan;
   std::unique_ptr<Executable> executable;
-  std::vector<std::pair<std::string, double>> seconds;
+  std::vector<StepTime> times;
 };
 
 /// What a kernel does that neither algorithm nor schedule says.
 struct KernelOptions {
   /// As lower::Options::stored_stages: an argument more for each, after the outputs.
   std::vector<lang::FuncId> stored_stages;
+  /// Host: the code is measured and reports to these. Calls must not overlap.
+  std::shared_ptr<Meters> meters = nullptr;
 };
 
 /// The variant that is compiled first.
@@ -59,6 +68,8 @@ class KernelImpl : public KernelBase {
   const Target& target() const override { return scheduled_.target; }
   const schedule::Scheduled& scheduled() const { return scheduled_; }
   std::vector<std::pair<std::string, double>> pass_seconds() const override;
+  /// Every step from the schedule to machine code, of the variant for dense arguments.
+  std::vector<StepTime> step_times() const;
   std::string show(const std::string& level) const override;
   std::string numerics() const override;
   std::string explain(const std::vector<Arg>& args) const override;

@@ -76,6 +76,10 @@ class StmtPrinter {
         return print_children(*s);
       case StmtKind::Prefetch:
         return print_prefetch(*s);
+      case StmtKind::Meter:
+        line((s->exprs.empty() ? "// measured: " : "count " + to_string(s->exprs[0]) + " of ") +
+             s->meter().name);
+        return print_children(*s);
     }
   }
 

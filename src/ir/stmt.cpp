@@ -101,6 +101,14 @@ Stmt prefetch(const BufferPtr& buffer, Expr index,
   return make_stmt(StmtKind::Prefetch, std::move(exprs), {}, buffer);
 }
 
+Stmt metered(Meter meter, Stmt body) {
+  return make_stmt(StmtKind::Meter, {}, {std::move(body)}, std::make_shared<const Meter>(std::move(meter)));
+}
+
+Stmt count(Meter meter, Expr amount) {
+  return make_stmt(StmtKind::Meter, {std::move(amount)}, {}, std::make_shared<const Meter>(std::move(meter)));
+}
+
 Stmt map_children(const Stmt& s, const std::function<Expr(const Expr&)>& on_expr,
                   const std::function<Stmt(const Stmt&)>& on_stmt) {
   std::vector<Expr> exprs;

@@ -18,16 +18,30 @@ namespace calotype::ir {
 /// | Barrier  |                                |              | SyncInfo  |
 /// | Note     |                                | body         | text      |
 /// | Prefetch | index, (count, step)..         |              | Buffer    |
+/// | Meter    | [amount]                       | [body]       | Meter     |
 ///
 /// Store: predicate is Bool of as many lanes as the value; false lanes touch no memory. It is always there:
 /// the constant true where there is no condition (`is_one(predicate)`). Check: the text has one {} a value; a
 /// false condition ends the call with that message. Note: a comment for printers ("produce blur_y, computed
 /// at out.yo"). Prefetch: a hint to load the elements at index + i * step + j * step .. for all i, j ..
-/// below their counts; they need not exist. Let: may also bind a vector value.
+/// below their counts; they need not exist. Let: may also bind a vector value. Meter: in profiled programs
+/// alone; see struct Meter.
 ///
 /// The extents, mins and strides of a Buffer are part of its identity, not operands of the statements that
 /// name it: visiting and rewriting leave them alone.
-enum class StmtKind : std::uint8_t { Block, Let, For, If, Store, Allocate, Check, Barrier, Note, Prefetch };
+enum class StmtKind : std::uint8_t {
+  Block,
+  Let,
+  For,
+  If,
+  Store,
+  Allocate,
+  Check,
+  Barrier,
+  Note,
+  Prefetch,
+  Meter
+};
 
 /// A loop as printers and debuggers see it.
 struct LoopInfo {
@@ -51,9 +65,23 @@ struct SyncInfo {
 };
 using SyncInfoPtr = std::shared_ptr<const SyncInfo>;
 
+/// What a profiled program measures. Time and Stage stand around a body, Sum and Peak before what they count.
+struct Meter {
+  enum class Kind : std::uint8_t {
+    Time,   ///< while the body runs the clock of `index` does, and none around it
+    Stage,  ///< marks what computes stage `index` of a Func; gone once measured
+    Sum,    ///< adds the amount to the counter `index`
+    Peak,   ///< adds the amount, which may be negative, to the level `index`, whose highest value is kept
+  } kind;
+  int index = 0;
+  std::string name;  ///< for printers
+};
+using MeterPtr = std::shared_ptr<const Meter>;
+
 struct StmtNode;
 using Stmt = std::shared_ptr<const StmtNode>;
-using StmtAttr = std::variant<std::monostate, SymbolPtr, LoopInfoPtr, BufferPtr, SyncInfoPtr, std::string>;
+using StmtAttr =
+    std::variant<std::monostate, SymbolPtr, LoopInfoPtr, BufferPtr, SyncInfoPtr, MeterPtr, std::string>;
 
 struct StmtNode {
   StmtKind kind;
@@ -65,6 +93,7 @@ struct StmtNode {
   const LoopInfo& loop() const { return *std::get<LoopInfoPtr>(attr); }
   const BufferPtr& buffer() const { return std::get<BufferPtr>(attr); }
   const SyncInfo& sync() const { return *std::get<SyncInfoPtr>(attr); }
+  const Meter& meter() const { return *std::get<MeterPtr>(attr); }
   const std::string& text() const { return std::get<std::string>(attr); }
   const Stmt& body() const { return stmts.front(); }
 };
@@ -81,6 +110,8 @@ Stmt barrier(std::string reason);
 Stmt note(std::string text, Stmt body);
 Stmt prefetch(const BufferPtr& buffer, Expr index,
               const std::vector<std::pair<Expr, Expr>>& counts_and_steps);
+Stmt metered(Meter meter, Stmt body);  ///< Time, Stage
+Stmt count(Meter meter, Expr amount);  ///< Sum, Peak; the amount is an Int(64)
 
 /// Rebuild with mapped expressions and statements; returns `s` itself if nothing changed. A null statement
 /// from `on_stmt` removes it.

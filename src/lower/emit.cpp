@@ -20,8 +20,8 @@ constexpr std::int64_t kLineBytes = 64;  // of a cache
 
 class Emitter {
  public:
-  explicit Emitter(const LoopTree& tree)
-      : tree_(tree), algebra_(tree.facts), gpu_(tree.scheduled.target.is_gpu()) {}
+  Emitter(const LoopTree& tree, bool profile)
+      : tree_(tree), algebra_(tree.facts), gpu_(tree.scheduled.target.is_gpu()), profile_(profile) {}
 
   std::vector<Unit> run() {
     if (!gpu_) return {{tree_.scheduled.graph.name, std::nullopt, children(tree_.root)}};
@@ -90,7 +90,22 @@ class Emitter {
     std::string text = "produce " + tree_.func(node.func).name;
     const schedule::FuncSchedule& sched = tree_.scheduled.of(node.func);
     if (!sched.compute_origin.empty()) text += ": " + sched.compute_origin;
-    return ir::note(std::move(text), children(node));
+    if (!profile_) return ir::note(std::move(text), children(node));
+    const ir::Meter func{ir::Meter::Kind::Time, node.func.value, tree_.func(node.func).name};
+    return ir::note(std::move(text), ir::metered(func, marked_stages(node)));
+  }
+
+  ir::Stmt marked_stages(const Node& produce) {
+    std::vector<ir::Stmt> stmts;
+    for (const Node& child : produce.children) {
+      ir::Stmt s = emit_node(child);
+      if (child.kind == NodeKind::Loop || child.kind == NodeKind::Body)
+        s = ir::metered({ir::Meter::Kind::Stage, child.stage.stage,
+                         lang::stage_name(tree_.func(child.stage.func), child.stage.stage)},
+                        s);
+      stmts.push_back(std::move(s));
+    }
+    return ir::block(std::move(stmts));
   }
 
   ir::Stmt emit_loop(const Node& node) {
@@ -370,7 +385,7 @@ class Emitter {
 
   const LoopTree& tree_;
   ir::Algebra algebra_;
-  bool gpu_;
+  bool gpu_, profile_;
   std::vector<ir::Stmt> checks_;  ///< of the definition at hand
   const KernelInfo* kernel_ = nullptr;
   std::vector<LoopId> open_;
@@ -379,6 +394,6 @@ class Emitter {
 
 }  // namespace
 
-std::vector<Unit> emit(const LoopTree& tree) { return Emitter(tree).run(); }
+std::vector<Unit> emit(const LoopTree& tree, bool profile) { return Emitter(tree, profile).run(); }
 
 }  // namespace calotype::lower

@@ -76,12 +76,13 @@ Program lower(Scheduled scheduled, const Options& options, Trace* trace) {
   pass.level("memory", tree);
   pass("sync", [&] { place_barriers(tree); });
   pass.level("sync", tree);
-  pass("emit", [&] { units = emit(tree); });
+  pass("emit", [&] { units = emit(tree, options.profile); });
   pass("simplify", [&] { each(units, [&](const ir::Stmt& s) { return simplify_stmt(s, tree.facts); }); });
   pass("partition", [&] { each(units, [&](const ir::Stmt& s) { return simplify_stmt(partition_loops(s, tree.facts, options.target.is_gpu()), tree.facts); }); });
   pass("vectorize", [&] { each(units, [&](const ir::Stmt& s) { return vectorize_loops(s, with_loops(tree.facts, s)); }); });
   pass("unroll", [&] { each(units, [&](const ir::Stmt& s) { return unroll_loops(s, with_loops(tree.facts, s)); }); });
   pass("clean up", [&] { each(units, [&](const ir::Stmt& s) { return simplify_stmt(s, tree.facts); }); });
+  if (options.profile) pass("measure", [&] { each(units, [&](const ir::Stmt& s) { return measure(s, tree); }); });
   pass("program", [&] { program = make_program(tree, units, options); check_program(program); });
   pass.level("lowered", program);
   // clang-format on

@@ -17,6 +17,8 @@ struct Options {
   /// Realised Funcs that are no outputs, whose values the program also writes to arguments of their own,
   /// after the outputs and in this order. See store_stages.cpp.
   std::vector<FuncId> stored_stages;
+  /// Host programs: measure what each Func costs. See measure.cpp.
+  bool profile = false;
 };
 
 // schedule -> loop tree
@@ -39,13 +41,16 @@ struct Unit {
   std::optional<StageRef> kernel;  ///< the stage it runs, if a kernel
   ir::Stmt stmt;                   ///< GPU loops are still loops
 };
-std::vector<Unit> emit(const LoopTree& tree);
+/// With `profile` the Funcs and their stages are marked by Meters.
+std::vector<Unit> emit(const LoopTree& tree, bool profile = false);
 
 // statements -> statements
 ir::Stmt partition_loops(const ir::Stmt& s, const ir::Facts& facts, bool gpu);
 ir::Stmt unroll_loops(const ir::Stmt& s, const ir::Facts& facts);
 ir::Stmt vectorize_loops(const ir::Stmt& s, const ir::Facts& facts);
 ir::Stmt simplify_stmt(const ir::Stmt& s, const ir::Facts& facts);
+/// Last of all, in a profiled program.
+ir::Stmt measure(const ir::Stmt& s, const LoopTree& tree);
 /// The same statements with every variable bound inside renamed apart (names that size storage stay).
 ir::Stmt fresh_copy(const ir::Stmt& s);
 /// Whether a Let names an extent of the allocation it stands around.

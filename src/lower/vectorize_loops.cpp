@@ -96,6 +96,8 @@ class Widener {
       }
       case ir::StmtKind::Note:
         return ir::note(s->text(), widen(s->body(), mask));
+      case ir::StmtKind::Meter:
+        return ir::metered(s->meter(), widen(s->body(), mask));
       case ir::StmtKind::Let:
         return widen_let(s, mask);
       case ir::StmtKind::For:

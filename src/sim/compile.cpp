@@ -100,6 +100,8 @@ class Compiler {
         break;
       case StmtKind::Prefetch:
         refuse(code_, "a prefetch in a kernel", ir::to_string(s));
+      case StmtKind::Meter:
+        refuse(code_, "a profile of a kernel", ir::to_string(s));
     }
     builder_.release(mark);
   }

@@ -50,6 +50,16 @@ TEST(Options, CheckNeverSwallowsTheOperator) {
   EXPECT_EQ(parse({"run", "--size", "M=1", "matmul"}).run.select.op, "matmul");
 }
 
+TEST(Options, ShowPrintsOneThing) {
+  EXPECT_TRUE(parse({"show", "matmul", "--timings"}).show.timings);
+  const Options page = parse({"show", "matmul", "--html", "-o", "f.html"});
+  EXPECT_TRUE(page.show.html);
+  EXPECT_EQ(page.show.output, "f.html");
+  EXPECT_THROW(parse({"show", "matmul"}), Error);
+  EXPECT_THROW(parse({"show", "matmul", "--timings", "--level", "loops"}), Error);
+  EXPECT_THROW(parse({"show", "matmul", "--html"}), Error);
+}
+
 TEST(Options, OtherCommands) {
   const Options show = parse({"show", "matmul", "--level", "loops", "-o", "f.txt"});
   EXPECT_EQ(show.show.level, "loops");

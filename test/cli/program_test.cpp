@@ -334,5 +334,80 @@ TEST(Program, AFailedRunLeavesNoOutput) {
   failure("run matmul --size M=2,N=2,K=2 --output C=" + d / "no_folder/c.npy" + kTarget, 2, "usage");
 }
 
+TEST(Program, ShowTimingsAddUp) {
+  const Ran ran = run_program("show blur3x3 --timings --json" + kTarget);
+  ASSERT_EQ(ran.code, 0) << ran.out << ran.err;
+  const nlohmann::json json = ran.json(), timings = json["timings"];
+  double sum = 0, shares = 0;
+  std::vector<std::string> parts, steps;
+  for (const auto& part : timings["parts"]) {
+    parts.push_back(part["part"]);
+    double of_part = 0;
+    for (const auto& step : part["steps"]) {
+      EXPECT_GE(step["seconds"], 0.0);
+      of_part += step["seconds"].get<double>();
+      shares += step["share"].get<double>();
+      steps.push_back(step["step"]);
+    }
+    EXPECT_NEAR(part["seconds"], of_part, 1e-9);
+    sum += of_part;
+  }
+  EXPECT_NEAR(timings["seconds"], sum, 1e-9);
+  EXPECT_NEAR(shares, 1, 1e-9);
+  for (const char* step : {"bounds", "simplify", "partition", "vectorize"})
+    EXPECT_EQ(std::count(steps.begin(), steps.end(), step), 1) << step;
+#ifdef CALOTYPE_HAS_LLVM
+  EXPECT_EQ(parts, (std::vector<std::string>{"schedule", "lowering", "code generation"}));
+  for (const char* step : {"LLVM IR", "optimisation", "machine code"})
+    EXPECT_EQ(std::count(steps.begin(), steps.end(), step), 1) << step;
+  EXPECT_GE(timings["first_seconds"], timings["seconds"]);
+#endif
+  EXPECT_NE(json["text"].get<std::string>().find("partition"), std::string::npos);
+  failure("show blur3x3" + kTarget, 2, "usage");
+  failure("show blur3x3 --timings --level loops" + kTarget, 2, "usage");
+}
+
+TEST(Program, ShowWritesAPage) {
+  Directory d;
+  const Ran ran = run_program("show blur3x3 --html -o " + d / "p.html" + " --json" + kTarget);
+  ASSERT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_EQ(ran.json()["file"], d / "p.html");
+  const std::string page = Directory::read(d / "p.html");
+  EXPECT_EQ(page.rfind("<!DOCTYPE html>", 0), 0u);
+  EXPECT_NE(page.find("produce blur"), std::string::npos);
+  failure("show blur3x3 --html" + kTarget, 2, "usage");
+}
+
+#ifdef CALOTYPE_HAS_LLVM
+TEST(Program, ProfileIsPartOfTheRun) {
+  const Ran ran =
+      run_program("run blur3x3 --type f32 --schedule @strips --size W=64,H=32,C=3 --profile --check --json");
+  ASSERT_EQ(ran.code, 0) << ran.out << ran.err;
+  const nlohmann::json profile = ran.json()["profile"];
+  double shares = 0;
+  for (const auto& f : profile["funcs"]) {
+    shares += f["share"].get<double>();
+    EXPECT_GT(f["points"], 0) << f;
+    EXPECT_GT(f["loads"], 0) << f;
+    if (f["name"] == "blur") {
+      EXPECT_EQ(f["needed"], 64 * 32 * 3);
+      EXPECT_EQ(f["peak_bytes"], 0);
+    }
+  }
+  EXPECT_NEAR(shares, 1, 1e-9);
+  const Ran text = run_program("run blur3x3 --type f32 --schedule @strips --size W=64,H=32,C=3 --profile");
+  EXPECT_NE(text.out.find("share"), std::string::npos) << text.out;
+}
+#endif
+
+TEST(Program, ProfileIsOfTheHostAndOneSchedule) {
+  EXPECT_EQ(failure("run blur3x3 --size W=8,H=8,C=1 --profile --target cuda-interpreter", 2,
+                    "usage")["error"]["legal"],
+            "--target host");
+#ifdef CALOTYPE_HAS_LLVM
+  failure("run blur3x3 --schedule @strips --set ROWS=4,8 --size W=8,H=8,C=1 --profile", 2, "usage");
+#endif
+}
+
 }  // namespace
 }  // namespace calotype::test

@@ -108,14 +108,15 @@ DeviceProgram::DeviceProgram(const lower::Program& program, const CompileOptions
   auto start = Clock::now();
   aligned_->source = print(functions_, {.aligned_arguments = true, .facts = aligned_stride_facts(program)});
   std::string general = print(functions_);
-  seconds_.emplace_back("print", since(start));
+  seconds_.emplace_back("printing", since(start));
   if (general != aligned_->source) {
     general_ = std::make_unique<Code>();
     general_->source = std::move(general);
   }
   start = Clock::now();
   make(*aligned_);
-  seconds_.emplace_back("nvrtc", since(start));
+  seconds_.emplace_back(aligned_->compiled.from_cache ? "NVRTC (from the disk cache)" : "NVRTC",
+                        since(start));
 }
 
 DeviceProgram::~DeviceProgram() = default;

@@ -202,6 +202,8 @@ void KernelPrinter::statement(const ir::Stmt& s) {
       return statement(s->body());
     case StmtKind::Prefetch:
       refuse("a prefetch in a kernel", s->buffer()->name);
+    case StmtKind::Meter:
+      refuse("a profile of a kernel", s->meter().name);
   }
 }
 

@@ -55,16 +55,16 @@ class CompiledModule : public Module {
     llvm::LLVMContext context;
     Stopwatch watch;
     auto module = emit_verified(context, *target_machine);
-    seconds_.emplace_back("emit", watch.lap());
+    seconds_.emplace_back("LLVM IR", watch.lap());
     optimize(*module, *target_machine);
-    seconds_.emplace_back("optimize", watch.lap());
+    seconds_.emplace_back("optimisation", watch.lap());
     if (machine_.runs_here) {
       auto object = make_object(*module, *target_machine);
-      seconds_.emplace_back("codegen", watch.lap());
+      seconds_.emplace_back("machine code", watch.lap());
       std::vector<std::string> names;
       for (const auto& function : functions_) names.push_back(function.name);
       code_ = link(std::move(object), names);
-      seconds_.emplace_back("link", watch.lap());
+      seconds_.emplace_back("linking", watch.lap());
     }
     if (options_.keep_text) make_texts();
   }

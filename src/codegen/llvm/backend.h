@@ -37,7 +37,8 @@ class Module {
   /// Optimised LLVM IR.
   virtual std::string llvm_text() const = 0;
   virtual std::string asm_text() const = 0;
-  /// Time of each step of the compilation, in order: emit, optimize, codegen, link.
+  /// Time of each step of the compilation, in order: LLVM IR, optimisation, machine code,
+  /// linking.
   virtual std::vector<std::pair<std::string, double>> seconds() const = 0;
 };
 

@@ -104,6 +104,26 @@ void calotype_host_check_failed(void* context, const char* text, const std::int6
   if (hooks && hooks->failed) hooks->failed(hooks, format_message(text, values, kinds).c_str());
 }
 
+void calotype_host_enter(void* context, int clock) {
+  auto* hooks = static_cast<Hooks*>(context);
+  if (hooks && hooks->enter) hooks->enter(hooks, clock);
+}
+
+void calotype_host_leave(void* context) {
+  auto* hooks = static_cast<Hooks*>(context);
+  if (hooks && hooks->leave) hooks->leave(hooks);
+}
+
+void calotype_host_count(void* context, int counter, std::int64_t amount) {
+  auto* hooks = static_cast<Hooks*>(context);
+  if (hooks && hooks->count) hooks->count(hooks, counter, amount);
+}
+
+void calotype_host_grow(void* context, int level, std::int64_t amount) {
+  auto* hooks = static_cast<Hooks*>(context);
+  if (hooks && hooks->grow) hooks->grow(hooks, level, amount);
+}
+
 }  // extern "C"
 
 void set_threads(int count) {
@@ -127,6 +147,10 @@ std::vector<std::pair<const char*, void*>> runtime_symbols() {
           {"calotype_host_allocate", address(&calotype_host_allocate)},
           {"calotype_host_release", address(&calotype_host_release)},
           {"calotype_host_check_failed", address(&calotype_host_check_failed)},
+          {"calotype_host_enter", address(&calotype_host_enter)},
+          {"calotype_host_leave", address(&calotype_host_leave)},
+          {"calotype_host_count", address(&calotype_host_count)},
+          {"calotype_host_grow", address(&calotype_host_grow)},
           {"exp", unary(&std::exp)},
           {"log", unary(&std::log)},
           {"tanh", unary(&std::tanh)},

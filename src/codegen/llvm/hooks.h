@@ -23,6 +23,12 @@ struct Hooks {
   void (*release)(Hooks* self, void* memory) = nullptr;
   /// A Check failed, with its message complete. Several threads may call at the same time.
   void (*failed)(Hooks* self, const char* message) = nullptr;
+  /// What profiled code calls, from every thread of its loops: a clock starts and the one around it rests
+  /// until `leave`; a counter or a level of memory grows by an amount. Numbers are those of ir::Meter.
+  void (*enter)(Hooks* self, int clock) = nullptr;
+  void (*leave)(Hooks* self) = nullptr;
+  void (*count)(Hooks* self, int counter, std::int64_t amount) = nullptr;
+  void (*grow)(Hooks* self, int level, std::int64_t amount) = nullptr;
 };
 
 /// Threads that parallel loops of this process may use; 0 = as many as the machine has.

@@ -45,6 +45,8 @@ void StmtEmitter::emit(const ir::Stmt& s) {
       return emit(s->body());
     case ir::StmtKind::Prefetch:
       return emit_prefetch(*s);
+    case ir::StmtKind::Meter:
+      return emit_meter(*s);
   }
 }
 

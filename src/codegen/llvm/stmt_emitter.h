@@ -47,6 +47,9 @@ class StmtEmitter {
   void emit_heap(const ir::StmtNode& s);
   void emit_stack(const ir::StmtNode& s);
   void emit_check(const ir::StmtNode& s);
+  // meter.cpp
+  void emit_meter(const ir::StmtNode& s);
+  void call_meter(const char* name, std::vector<llvm::Value*> arguments);
   // prefetch.cpp
   void emit_prefetch(const ir::StmtNode& s);
   void emit_prefetch_along(const ir::StmtNode& s, std::size_t next, llvm::Value* index);
