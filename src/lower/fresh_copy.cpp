@@ -6,6 +6,7 @@
 // every copy.
 
 #include "lower/passes.h"
+#include "lower/scoped_values.h"
 
 namespace calotype::lower {
 
@@ -18,20 +19,33 @@ bool names_storage(const ir::Stmt& let) {
   return false;
 }
 
-ir::Stmt fresh_copy(const ir::Stmt& s) {
+namespace {
+
+/// The copy, with the new symbols of the scopes around it in place.
+ir::Stmt copied(const ir::Stmt& s, ScopedValues& twins) {
   if (s->kind == ir::StmtKind::Let && !names_storage(s)) {
     const ir::SymbolPtr twin = ir::make_symbol(s->symbol()->kind, s->symbol()->name, s->symbol()->type);
-    return ir::let_stmt(twin, s->exprs[0],
-                        fresh_copy(ir::substitute(s->body(), {{s->symbol(), ir::make_var(twin)}})));
+    const Expr value = twins(s->exprs[0]);
+    const ScopedValues::Entry entry(twins, s->symbol(), ir::make_var(twin));
+    return ir::let_stmt(twin, value, copied(s->body(), twins));
   }
   if (s->kind == ir::StmtKind::For) {
     ir::LoopInfo loop = s->loop();
     loop.var = ir::make_symbol(loop.var->kind, loop.var->name);
-    return ir::for_loop(loop, s->exprs[0], s->exprs[1],
-                        fresh_copy(ir::substitute(s->body(), {{s->loop().var, ir::make_var(loop.var)}})));
+    const Expr min = twins(s->exprs[0]), extent = twins(s->exprs[1]);
+    const ScopedValues::Entry entry(twins, s->loop().var, ir::make_var(loop.var));
+    return ir::for_loop(loop, min, extent, copied(s->body(), twins));
   }
   return ir::map_children(
-      s, [](const Expr& e) { return e; }, [](const ir::Stmt& child) { return fresh_copy(child); });
+      s, [&](const Expr& e) { return twins(e); },
+      [&](const ir::Stmt& child) { return copied(child, twins); });
+}
+
+}  // namespace
+
+ir::Stmt fresh_copy(const ir::Stmt& s) {
+  ScopedValues twins;
+  return copied(s, twins);
 }
 
 }  // namespace calotype::lower

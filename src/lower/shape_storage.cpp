@@ -15,6 +15,10 @@ namespace {
 using ir::Interval;
 using schedule::Place;
 
+/// Extents that are only known to be smaller than something beyond this have their bound from the range of a
+/// type: memory is then what a call needs, not that.
+constexpr std::int64_t kLargestConstant = 1 << 20;
+
 bool same_site(const Place& a, const Place& b) {
   return a.kind == b.kind && (a.kind != Place::Kind::At || a.loop == b.loop);
 }
@@ -124,8 +128,10 @@ void check_aligned(const LoopTree& tree, FuncId id, const Box& box) {
 }
 
 void shape_storage(LoopTree& tree, FuncId id, Storage& storage) {
-  for (const Interval& i : storage.box)
-    storage.shape.push_back(ir::constant_upper_bound(extent_of(tree, i), tree.facts).value_or(-1));
+  for (const Interval& i : storage.box) {
+    const std::int64_t most = ir::constant_upper_bound(extent_of(tree, i), tree.facts).value_or(-1);
+    storage.shape.push_back(most <= kLargestConstant ? most : -1);
+  }
   for (const schedule::DimNumber& bound : tree.scheduled.of(id).storage.extents)
     bound_storage(tree, id, bound, storage);
   hoist(tree, id, storage);

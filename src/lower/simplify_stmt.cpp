@@ -5,6 +5,7 @@
 // constant extents and decided branches.
 
 #include "lower/passes.h"
+#include "lower/scoped_values.h"
 
 namespace calotype::lower {
 namespace {
@@ -51,7 +52,7 @@ class StmtSimplifier {
   }
 
  private:
-  Expr simple(const Expr& e) { return e.defined() ? algebra_.simplify(e) : e; }
+  Expr simple(const Expr& e) { return e.defined() ? algebra_.simplify(values_(e)) : e; }
   static ir::Stmt or_empty(ir::Stmt s) { return s ? s : ir::block({}); }
 
   ir::Stmt run_block(const ir::Stmt& s) {
@@ -64,10 +65,10 @@ class StmtSimplifier {
   ir::Stmt run_let(const ir::Stmt& s) {
     const Expr value = simple(s->exprs[0]);
     const bool replace = value->args.empty() || (value->type == Int(64) && is_plain(value));
-    const ir::Stmt inside = replace ? ir::substitute(s->body(), {{s->symbol(), value}}) : s->body();
+    const ScopedValues::Entry entry(values_, s->symbol(), replace ? value : Expr());
     // Extents of allocations refer to their names, which no rewriting of expressions reaches.
-    if (names_storage(s)) return ir::let_stmt(s->symbol(), value, or_empty(run(inside)));
-    if (replace) return run(inside);
+    if (names_storage(s)) return ir::let_stmt(s->symbol(), value, or_empty(run(s->body())));
+    if (replace) return run(s->body());
     if (value->type == Int(64)) facts_.set_value(s->symbol(), value);
     ir::Stmt body = run(s->body());
     return body ? ir::let_stmt(s->symbol(), value, body) : nullptr;
@@ -79,7 +80,9 @@ class StmtSimplifier {
     const std::optional<std::int64_t> count = ir::as_int(extent);
     if (count && *count <= 0) return nullptr;
     const bool gpu = loop.binding == ir::Binding::GpuBlock || loop.binding == ir::Binding::GpuThread;
-    if (count == 1 && !gpu) return run(ir::substitute(s->body(), {{loop.var, min}}));
+    const bool once = count == 1 && !gpu;
+    const ScopedValues::Entry entry(values_, loop.var, once ? min : Expr());
+    if (once) return run(s->body());
     facts_.set_range(loop.var, min, simple(min + extent - ir::index(1)));
     ir::Stmt body = run(s->body());
     return body ? ir::for_loop(loop, min, extent, body) : nullptr;
@@ -107,6 +110,7 @@ class StmtSimplifier {
 
   ir::Facts facts_;
   ir::Algebra algebra_;
+  ScopedValues values_;  ///< of names and loops that are gone, simple already
 };
 
 }  // namespace

@@ -88,7 +88,10 @@ void check_reference(const std::string& op, const std::string& types, const cli:
 void check_schedule(const ScheduleCase& c, const cli::Sizes& sizes,
                     const std::map<std::string, double>& params) {
   const Pipeline pipeline = find_operator(c.op).pipeline(OperatorTypes::parse(c.types));
-  const cli::Call call = random_call(c.op, pipeline, sizes, params);
+  check_call(c, pipeline, random_call(c.op, pipeline, sizes, params));
+}
+
+void check_call(const ScheduleCase& c, const Pipeline& pipeline, const cli::Call& call) {
   const Evaluation reference = pipeline.evaluate(call.inputs, call.params, call.sizes);
 #ifdef CALOTYPE_HAS_LLVM
   if (!c.gpu) run_on(Target::host(), c, pipeline, call, reference);

@@ -44,5 +44,7 @@ void check_reference(const std::string& op, const std::string& types, const cli:
 /// The schedule's results equal the reference.
 void check_schedule(const ScheduleCase& c, const cli::Sizes& sizes,
                     const std::map<std::string, double>& params = {});
+/// The same for a call of the caller's.
+void check_call(const ScheduleCase& c, const Pipeline& pipeline, const cli::Call& call);
 
 }  // namespace calotype::test

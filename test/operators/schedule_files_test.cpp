@@ -1,6 +1,7 @@
 // The schedule files that are shipped: each has a variant for every combination of element types, which is
 // the operator's own schedule of that name in C++, is legal, and gives the reference's results; and each
 // saves to the same bytes.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -19,20 +20,38 @@ struct ShippedFile {
   friend void PrintTo(const ShippedFile& f, std::ostream* out) { *out << f.op << "/" << f.arch; }
 };
 
+bool has_schedule(const Operator& op, const std::string& name) {
+  return std::any_of(op.schedules.begin(), op.schedules.end(),
+                     [&](const NamedSchedule& s) { return s.name == name; });
+}
+
+// An operator may have no schedule for a GPU yet; one for the host each has.
 std::vector<ShippedFile> shipped_files() {
   std::vector<ShippedFile> files;
   for (const Operator* op : operators())
     for (const std::string arch : {"host", "sm_90a"})
-      files.push_back({op->name, arch, CALOTYPE_SOURCE_DIR "/schedules/" + op->name + "/" + arch + ".json"});
+      if (has_schedule(*op, arch == "host" ? "host" : "gpu"))
+        files.push_back(
+            {op->name, arch, CALOTYPE_SOURCE_DIR "/schedules/" + op->name + "/" + arch + ".json"});
   return files;
 }
 
 const cli::Sizes& sizes_of(const std::string& op) {
-  static const std::map<std::string, cli::Sizes> sizes = {{"blur3x3", {{"W", 71}, {"H", 35}, {"C", 3}}},
-                                                          {"unsharp", {{"W", 71}, {"H", 67}, {"C", 3}}},
-                                                          {"matmul", {{"M", 67}, {"N", 71}, {"K", 37}}},
-                                                          {"softmax", {{"N", 261}, {"D1", 3}}},
-                                                          {"rmsnorm_silu_mul", {{"N", 2059}, {"R", 3}}}};
+  static const std::map<std::string, cli::Sizes> sizes = {
+      {"blur3x3", {{"W", 71}, {"H", 35}, {"C", 3}}},
+      {"unsharp", {{"W", 71}, {"H", 67}, {"C", 3}}},
+      {"local_laplacian", {{"W", 41}, {"H", 19}}},
+      {"bilateral_grid", {{"W", 71}, {"H", 35}, {"C", 3}}},
+      {"bayer", {{"W", 71}, {"H", 35}}},
+      {"camera_pipe", {{"W", 71}, {"H", 35}}},
+      {"stencil_chain", {{"W", 71}, {"H", 35}, {"C", 3}}},
+      {"harris", {{"W", 71}, {"H", 35}}},
+      {"resize", {{"W", 71}, {"H", 35}, {"C", 3}, {"OW", 40}, {"OH", 67}}},
+      {"gaussian_blur", {{"W", 71}, {"H", 67}, {"C", 3}}},
+      {"histogram_equalize", {{"W", 71}, {"H", 135}}},
+      {"matmul", {{"M", 67}, {"N", 71}, {"K", 37}}},
+      {"softmax", {{"N", 261}, {"D1", 3}}},
+      {"rmsnorm_silu_mul", {{"N", 2059}, {"R", 3}}}};
   return sizes.at(op);
 }
 

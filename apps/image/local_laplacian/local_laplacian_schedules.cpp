@@ -1,0 +1,92 @@
+// Schedules of local_laplacian.
+#include <calotype/operator.h>
+
+#include <string>
+
+namespace {
+
+using namespace calotype;
+
+constexpr int kPyramid = 8;
+
+std::string level(const char* name, int j) { return name + std::to_string(j); }
+
+// What is read once at each point goes into its reader.
+void inline_small(Schedule& s) {
+  s["edged"].compute_inline();
+  for (int j = 0; j < kPyramid; ++j) {
+    s[level("laplace", j)].compute_inline();
+    s[level("chosen", j)].compute_inline();
+  }
+}
+
+// Every stage of every level at root, serial.
+Schedule naive(const OperatorTypes&) {
+  Schedule s;
+  s["edged"].compute_inline();
+  s["out"].compute_root().serial("c");
+  return s;
+}
+
+// A finer level from a coarser one, made for a row of its reader: points in pairs, which read the same two.
+void upsampled_rows(Schedule& s, const std::string& up, const std::string& reader, const Knob& vector) {
+  s[up + "_y"].compute_inline();
+  s[up]
+      .compute_at(reader, "yi")
+      .align_bounds("x", 2)
+      .split("x", "xh", "xp", 2)
+      .unroll("xp")
+      .vectorize("xh", vector);
+}
+
+// The levels one after the other, each in strips of rows in parallel. Only half-size pyramids are stored for
+// every intensity: the remapped image is made a row at a time where it is halved, and again, at the two
+// intensities needed, at each point of the result.
+Schedule host(const OperatorTypes&) {
+  Schedule s;
+  const Knob strip = s.knob("STRIP", 32), vector = s.knob("VECTOR", 16);
+  inline_small(s);
+  s["table"].compute_root();
+  s["gray"].compute_root().split("y", "yo", "yi", strip).vectorize("x", vector).parallel("yo");
+  for (int j = 1; j < kPyramid; ++j) {
+    const std::string gauss = level("gauss", j), gray = level("gray", j);
+    s[gray].compute_root().vectorize("x", vector);
+    s[gray + "_x"].compute_at(gray, "y").vectorize("x", vector);
+    s[gauss]
+        .compute_root()
+        .reorder_storage("x", "k", "y")
+        .reorder("x", "k", "y")
+        .split("y", "yo", "yi", 8)
+        .vectorize("x", vector)
+        .parallel("yo");
+    s[gauss + "_x"]
+        .compute_at(gauss, "yi")
+        .store_at(gauss, "yo")
+        .reorder_storage("x", "k", "y")
+        .reorder("x", "k", "y")
+        .vectorize("x", vector);
+  }
+  s["gauss0"].compute_inline();
+  s[s.in("gauss0", {"gauss1_x"})].compute_at("gauss1_x", "k").vectorize("x", vector);
+  for (int j = kPyramid - 2; j >= 0; --j) {
+    const std::string reader = j == 0 ? "out" : level("result", j);
+    if (j > 0) s[reader].compute_root().split("y", "yo", "yi", 8).vectorize("x", vector).parallel("yo");
+    upsampled_rows(s, level("gauss_up", j), reader, vector);
+    upsampled_rows(s, level("result_up", j), reader, vector);
+  }
+  s["result0"].compute_at("out", "yi").vectorize("x", vector);
+  s["out"]
+      .compute_root()
+      .split("y", "yo", "yi", strip)
+      .reorder("x", "c", "yi", "yo")
+      .vectorize("x", vector)
+      .parallel("yo");
+  return s;
+}
+
+CALOTYPE_SCHEDULES(local_laplacian)
+    .schedule("naive", Target::Kind::Host, "every level at root, serial", naive)
+    .schedule("host", Target::Kind::Host, "levels in strips of rows, remapped images never stored whole",
+              host);
+
+}  // namespace

@@ -1,0 +1,48 @@
+// Schedules of stencil_chain.
+#include <calotype/operator.h>
+
+#include <string>
+
+namespace {
+
+using namespace calotype;
+
+constexpr int kStencils = 32;
+
+std::string stage(int i) { return "stage" + std::to_string(i); }
+
+// Every stencil at root, serial.
+Schedule naive(const OperatorTypes&) {
+  Schedule s;
+  s["edged"].compute_inline();
+  for (int i = 0; i < kStencils; ++i) s[stage(i)].compute_root();
+  s[stage(kStencils)].compute_inline();
+  s["out"].compute_root().serial("c");
+  return s;
+}
+
+// Tiles in parallel. Down a tile the stencils follow each other: each makes the next two rows of its window,
+// and keeps the few that the one after it reads. Only the tiles' margins are computed twice.
+Schedule host(const OperatorTypes&) {
+  Schedule s;
+  const Knob width = s.knob("WIDTH", 512), height = s.knob("HEIGHT", 512), vector = s.knob("VECTOR", 32);
+  s["edged"].compute_inline();
+  s["out"]
+      .compute_root()
+      .split("y", "yo", "yi", height)
+      .split("x", "xo", "xi", width)
+      .reorder("xi", "yi", "xo", "yo", "c")
+      .vectorize("xi", vector)
+      .parallel("c")
+      .parallel("yo");
+  for (int i = 0; i < kStencils; ++i)
+    s[stage(i)].store_at("out", "xo").compute_at("out", "yi").vectorize("x", vector);
+  s[stage(kStencils)].compute_inline();
+  return s;
+}
+
+CALOTYPE_SCHEDULES(stencil_chain)
+    .schedule("naive", Target::Kind::Host, "every stencil at root, serial", naive)
+    .schedule("host", Target::Kind::Host, "tiles in parallel, a few rows of each stencil kept", host);
+
+}  // namespace
