@@ -31,6 +31,32 @@ const std::vector<Workload>& workloads() {
   return all;
 }
 
+const std::vector<Workload>& memory_bound_workloads() {
+  const cli::Sizes rows{{"N", 4096}, {"R", 16384}}, few_rows{{"N", 517}, {"R", 9}};
+  const cli::Sizes many{{"N", 4096}, {"D1", 32768}, {"D2", 1}, {"D3", 1}},
+      few{{"N", 517}, {"D1", 9}, {"D2", 1}, {"D3", 1}};
+  const cli::Sizes columns{{"N", 65536}, {"R", 1024}}, few_columns{{"N", 517}, {"R", 19}};
+  const cli::Sizes square{{"N", 12000}, {"M", 12000}, {"B", 1}},
+      small_square{{"N", 131}, {"M", 77}, {"B", 2}};
+  static const std::vector<Workload> all = {
+      {"transpose", "f32", square, small_square},
+      {"transpose", "bf16", {{"N", 16000}, {"M", 16000}, {"B", 1}}, small_square},
+      {"transpose", "u8", {{"N", 20000}, {"M", 20000}, {"B", 1}}, small_square},
+      {"sum", "x=f32,out=f32", many, few},
+      {"sum_rows", "x=f32,out=f32", many, few},
+      {"sum_rows", "x=bf16,out=f32", many, few},
+      {"argmax", "f32", many, few},
+      {"cumulative_sum", "x=f32,out=f32", {{"N", 4096}, {"D1", 16384}, {"D2", 1}, {"D3", 1}}, few},
+      {"layernorm_residual", "f32", rows, few_rows},
+      {"layernorm_residual", "bf16", rows, few_rows},
+      {"bias_gelu_dropout", "f32", rows, few_rows},
+      {"bias_gelu_dropout", "bf16", {{"N", 4096}, {"R", 32768}}, few_rows},
+      {"softmax_columns", "f32", columns, few_columns},
+      {"softmax_columns", "bf16", {{"N", 131072}, {"R", 1024}}, few_columns},
+  };
+  return all;
+}
+
 Prepared::Prepared(const Workload& work, const Target& target)
     : pipeline(find_operator(work.op).pipeline(OperatorTypes::parse(work.type))) {
   schedule =

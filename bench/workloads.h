@@ -19,6 +19,10 @@ struct Workload {
 /// Images are of 6 megapixels with 3 channels, small ones of 128 x 96.
 const std::vector<Workload>& workloads();
 
+/// Operators whose floor is the bytes of their arguments over the bandwidth of a copy: half a gigabyte and
+/// more each, above any last-level cache.
+const std::vector<Workload>& memory_bound_workloads();
+
 /// An operator with its shipped schedule, ready to be compiled.
 struct Prepared {
   Prepared(const Workload& work, const Target& target);

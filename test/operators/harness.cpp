@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 
 #include "cli/check.h"
 #include "cli/convert.h"
@@ -65,12 +66,12 @@ std::string case_name(const testing::TestParamInfo<ScheduleCase>& info) {
 }
 
 void check_reference(const std::string& op, const std::string& types, const cli::Sizes& sizes,
-                     const std::map<std::string, double>& params, const ClosedForm& expected,
-                     double relative) {
+                     const std::map<std::string, double>& params, const ClosedForm& expected, double relative,
+                     std::size_t output) {
   const Pipeline pipeline = find_operator(op).pipeline(OperatorTypes::parse(types));
   const cli::Call call = random_call(op, pipeline, sizes, params);
   const Evaluation reference = pipeline.evaluate(call.inputs, call.params, call.sizes);
-  const Buffer& got = reference.outputs.front();
+  const Buffer& got = reference.outputs[output];
   const bool is_float = got.type().is_float();
   for (std::int64_t i = 0; i < got.elements(); ++i) {
     const std::vector<std::int64_t> at = cli::coordinates_of(got, i);
@@ -79,16 +80,10 @@ void check_reference(const std::string& op, const std::string& types, const cli:
       ASSERT_EQ(got.value(at), want) << types << " at (" << fmt::format("{}", fmt::join(at, ", ")) << ")";
       continue;
     }
-    ASSERT_NEAR(reference.exact.front().value(at), want, relative * (std::fabs(want) + 1e-3))
+    ASSERT_NEAR(reference.exact[output].value(at), want, relative * (std::fabs(want) + 1e-3))
         << types << " element " << i;
-    ASSERT_NEAR(got.value(at), want, reference.bound.front().value(at) + 1e-30) << types << " element " << i;
+    ASSERT_NEAR(got.value(at), want, reference.bound[output].value(at) + 1e-30) << types << " element " << i;
   }
-}
-
-void check_schedule(const ScheduleCase& c, const cli::Sizes& sizes,
-                    const std::map<std::string, double>& params) {
-  const Pipeline pipeline = find_operator(c.op).pipeline(OperatorTypes::parse(c.types));
-  check_call(c, pipeline, random_call(c.op, pipeline, sizes, params));
 }
 
 void check_call(const ScheduleCase& c, const Pipeline& pipeline, const cli::Call& call) {
@@ -101,6 +96,43 @@ void check_call(const ScheduleCase& c, const Pipeline& pipeline, const cli::Call
   if (!c.gpu) return;
   run_on(Target::interpreter(), c, pipeline, call, reference);
   if (std::getenv("CALOTYPE_TEST_GPU")) run_on(Target::cuda(), c, pipeline, call, reference);
+}
+
+namespace {
+
+Buffer spread(const Buffer& dense) {
+  constexpr std::int64_t kStep = 2, kGap = 3;
+  std::vector<std::int64_t> extents, strides;
+  std::int64_t elements = kStep;
+  for (int d = 0; d < dense.rank(); ++d) {
+    extents.push_back(dense.extent(d));
+    strides.push_back(elements);
+    elements = elements * dense.extent(d) + kGap;
+  }
+  const auto memory = std::make_shared<Buffer>(dense.type(), std::vector<std::int64_t>{elements});
+  std::memset(memory->data(), 0xff, static_cast<std::size_t>(elements * dense.type().bytes()));
+  const Buffer wide(dense.type(), memory->data(), extents, strides, memory);
+  for (std::int64_t i = 0; i < dense.elements(); ++i) {
+    const std::vector<std::int64_t> at = cli::coordinates_of(dense, i);
+    wide.set_value(at, dense.value(at));
+  }
+  return wide;
+}
+
+}  // namespace
+
+void check_schedule(const ScheduleCase& c, const cli::Sizes& sizes,
+                    const std::map<std::string, double>& params) {
+  const Pipeline pipeline = find_operator(c.op).pipeline(OperatorTypes::parse(c.types));
+  check_call(c, pipeline, random_call(c.op, pipeline, sizes, params));
+}
+
+void check_schedule_on_strided_inputs(const ScheduleCase& c, const cli::Sizes& sizes,
+                                      const std::map<std::string, double>& params) {
+  const Pipeline pipeline = find_operator(c.op).pipeline(OperatorTypes::parse(c.types));
+  cli::Call call = random_call(c.op, pipeline, sizes, params);
+  for (Buffer& input : call.inputs) input = spread(input);
+  check_call(c, pipeline, call);
 }
 
 }  // namespace calotype::test

@@ -36,15 +36,20 @@ std::string case_name(const testing::TestParamInfo<ScheduleCase>& info);
 using ClosedForm = std::function<double(const cli::Call& call, const std::vector<std::int64_t>& at)>;
 
 /// The reference of the algorithm equals the closed form: integers exactly, floats within the reference's own
-/// error bound and `relative` in float64.
+/// error bound and `relative` in float64. `output` says which of several outputs it is.
 void check_reference(const std::string& op, const std::string& types, const cli::Sizes& sizes,
                      const std::map<std::string, double>& params, const ClosedForm& expected,
-                     double relative = 1e-12);
+                     double relative = 1e-12, std::size_t output = 0);
 
 /// The schedule's results equal the reference.
 void check_schedule(const ScheduleCase& c, const cli::Sizes& sizes,
                     const std::map<std::string, double>& params = {});
 /// The same for a call of the caller's.
 void check_call(const ScheduleCase& c, const Pipeline& pipeline, const cli::Call& call);
+
+/// The same with inputs that do not lie densely in memory: every other element of rows that are further
+/// apart.
+void check_schedule_on_strided_inputs(const ScheduleCase& c, const cli::Sizes& sizes,
+                                      const std::map<std::string, double>& params = {});
 
 }  // namespace calotype::test

@@ -51,7 +51,15 @@ const cli::Sizes& sizes_of(const std::string& op) {
       {"histogram_equalize", {{"W", 71}, {"H", 135}}},
       {"matmul", {{"M", 67}, {"N", 71}, {"K", 37}}},
       {"softmax", {{"N", 261}, {"D1", 3}}},
-      {"rmsnorm_silu_mul", {{"N", 2059}, {"R", 3}}}};
+      {"rmsnorm_silu_mul", {{"N", 2059}, {"R", 3}}},
+      {"transpose", {{"N", 71}, {"M", 67}, {"B", 2}}},
+      {"sum", {{"N", 4261}, {"D1", 3}}},
+      {"sum_rows", {{"N", 261}, {"D1", 7}}},
+      {"argmax", {{"N", 261}, {"D1", 7}}},
+      {"cumulative_sum", {{"N", 261}, {"D1", 19}}},
+      {"layernorm_residual", {{"N", 2059}, {"R", 3}}},
+      {"bias_gelu_dropout", {{"N", 259}, {"R", 7}}},
+      {"softmax_columns", {{"N", 261}, {"R", 19}}}};
   return sizes.at(op);
 }
 

@@ -52,7 +52,7 @@ class ExprEmitter {
   llvm::Value* load_scalar(const ir::BufferPtr& buffer, const Expr& index, const Expr& predicate);
   llvm::Value* load_vector(const ir::BufferPtr& buffer, Type type, const Expr& index, llvm::Value* mask);
   llvm::Value* load_strided(const ir::BufferPtr& buffer, Type type, llvm::Value* base, int stride,
-                            llvm::Value* mask);
+                            llvm::Value* mask, std::optional<int> lead);
   llvm::Value* gather(const ir::BufferPtr& buffer, Type type, const Expr& index, llvm::Value* mask);
   void store_vector(const ir::BufferPtr& buffer, Type type, llvm::Value* value, const Expr& index,
                     llvm::Value* mask);

@@ -170,6 +170,26 @@ Value* ExprEmitter::load_scalar(const ir::BufferPtr& buffer, const Expr& index, 
   return phi;
 }
 
+namespace {
+
+/// Whether the strided run from `base` lies, with the elements between and around it that make up `stride`
+/// whole vectors, in memory of a constant size. Vectors so placed are the same for all runs that interleave,
+/// as the columns of a tile that is transposed: each is loaded once, and memory that is read in no other way
+/// becomes registers.
+bool whole_run_is_ours(const ir::Buffer& buffer, const Expr& base, std::int64_t stride, int lanes) {
+  const auto start = ir::as_int(base);
+  if (!start || *start < 0 || buffer.space != ir::MemorySpace::Stack) return false;
+  std::int64_t size = 1;
+  for (const Expr& extent : buffer.extents) {
+    const auto known = ir::as_int(extent);
+    if (!known) return false;
+    size *= *known;
+  }
+  return *start - *start % stride + stride * lanes <= size;
+}
+
+}  // namespace
+
 Value* ExprEmitter::load_vector(const ir::BufferPtr& buffer, Type type, const Expr& index, Value* mask) {
   auto affine = as_affine(index);
   auto stride = affine ? ir::as_int(affine->stride) : std::nullopt;
@@ -182,14 +202,21 @@ Value* ExprEmitter::load_vector(const ir::BufferPtr& buffer, Type type, const Ex
   }
   bool dense = *stride > 1 && *stride <= kMaxDenseStride && (!mask || masks_dense(type));
   if (!dense) return gather(buffer, type, index, mask);
-  return load_strided(buffer, type, emit(affine->base), static_cast<int>(*stride), mask);
+  if (!mask && whole_run_is_ours(*buffer, affine->base, *stride, type.lanes)) {
+    const std::int64_t lead = *ir::as_int(affine->base) % *stride;
+    return load_strided(buffer, type,
+                        b_.getInt64(static_cast<std::uint64_t>(*ir::as_int(affine->base) - lead)),
+                        static_cast<int>(*stride), mask, static_cast<int>(lead));
+  }
+  return load_strided(buffer, type, emit(affine->base), static_cast<int>(*stride), mask, std::nullopt);
 }
 
 /// Element p of the strided run lies in piece p / lanes of `lanes` elements, at p % lanes. Unmasked, the last
 /// piece is moved back so that it ends with the last element: nothing beyond the run is touched. Masked, the
-/// mask sees to that.
-Value* ExprEmitter::load_strided(const ir::BufferPtr& buffer, Type type, Value* base, int stride,
-                                 Value* mask) {
+/// mask sees to that. With a `lead` the run begins as many elements after `base`, and all pieces may be
+/// touched.
+Value* ExprEmitter::load_strided(const ir::BufferPtr& buffer, Type type, Value* base, int stride, Value* mask,
+                                 std::optional<int> lead) {
   const int lanes = type.lanes;
   const int length = stride * (lanes - 1) + 1;
   Value* pointer = address(buffer, base);
@@ -197,11 +224,11 @@ Value* ExprEmitter::load_strided(const ir::BufferPtr& buffer, Type type, Value* 
   std::vector<int> taken(static_cast<std::size_t>(lanes));
   for (int i = 0; i < lanes; ++i) taken[static_cast<std::size_t>(i)] = i;
   for (int piece = 0; piece < stride; ++piece) {
-    const int first = mask || piece + 1 < stride ? piece * lanes : length - lanes;
+    const int first = mask || lead || piece + 1 < stride ? piece * lanes : length - lanes;
     std::vector<int> pick = taken, expand(static_cast<std::size_t>(lanes), lanes);
     bool any = false;
     for (int i = 0; i < lanes; ++i) {
-      const int p = i * stride;
+      const int p = lead.value_or(0) + i * stride;
       if (p / lanes != piece) continue;
       pick[static_cast<std::size_t>(i)] = lanes + p - first;
       expand[static_cast<std::size_t>(p - first)] = i;

@@ -1,0 +1,57 @@
+// Schedules of argmax: from the plainest to the one that is shipped.
+#include <calotype/operator.h>
+
+namespace {
+
+using namespace calotype;
+
+// The largest values of all rows, then their places, serial.
+Schedule naive(const OperatorTypes&) {
+  Schedule s;
+  s["peak"].compute_root();
+  s["place"].compute_root();
+  s["out"].compute_root().serial("l");
+  return s;
+}
+
+// `of`, a reduction over `loop` in each row: one for each of LANES, in vectors, combined at the end.
+void reduce_in_lanes(Schedule& s, const std::string& of, const std::string& loop, const Knob& lanes,
+                     const Knob& vector) {
+  s[of].compute_at("out", "io");
+  s[of].update().split(loop, "outer", "inner", lanes);
+  Stage own = s[of].update().rfactor({{"inner", "lane"}}, of + "_lanes");
+  s[own]
+      .compute_at("out", "io")
+      .store_in(Memory::Stack)
+      .reorder_storage("lane", "i")
+      .vectorize("lane", vector);
+  s[own].update().reorder("lane", "i", "outer").vectorize("lane", vector).unroll("lane.o").unroll("i");
+}
+
+// ROWS rows side by side, so that memory is read in as many places at a time; a maximum, and then a least
+// place, for each of LANES.
+Schedule host(const OperatorTypes& types) {
+  Schedule s;
+  const Knob rows = s.knob("ROWS", 4), lanes = s.knob("LANES", 64),
+             vector = s.knob("VECTOR", 64 / types.all().bytes()), place_vector = s.knob("PLACES", 16);
+  s["out"].compute_root().split("i", "io", "ii", rows).parallel("io").parallel("j").parallel("l");
+  reduce_in_lanes(s, "peak", "k", lanes, vector);
+  reduce_in_lanes(s, "place", "q", lanes, place_vector);
+  return s;
+}
+
+// A thread a row.
+Schedule gpu(const OperatorTypes&) {
+  Schedule s;
+  const Knob threads = s.knob("THREADS", 128);
+  s["out"].compute_root().gpu_threads("i", threads).gpu_blocks("i.o", "j", "l");
+  for (const char* stage : {"peak", "place"}) s[stage].compute_at("out", "i.t").store_in(Memory::Register);
+  return s;
+}
+
+CALOTYPE_SCHEDULES(argmax)
+    .schedule("naive", Target::Kind::Host, "largest values of all rows first, serial", naive)
+    .schedule("host", Target::Kind::Host, "rows in parallel, a maximum and a place for each lane", host)
+    .schedule("gpu", Target::Kind::Cuda, "a thread a row", gpu);
+
+}  // namespace

@@ -1,0 +1,54 @@
+// Schedules of softmax_columns: from the plainest to the one that is shipped.
+#include <calotype/operator.h>
+
+namespace {
+
+using namespace calotype;
+
+// Every stage at root, loops serial: each column is read from top to bottom, a cache line for each element.
+Schedule naive(const OperatorTypes&) {
+  Schedule s;
+  s["value"].compute_inline();
+  for (const char* stage : {"peak", "e", "total"}) s[stage].compute_root();
+  s["out"].compute_root().serial("r");
+  return s;
+}
+
+// Strips of COLUMNS columns in parallel, so narrow that all rows of a strip stay in the cache: of each the
+// maxima, the exponentials with their sums, the quotients, every pass in vectors along the rows.
+Schedule host(const OperatorTypes&) {
+  Schedule s;
+  const Knob columns = s.knob("COLUMNS", 64), vector = s.knob("VECTOR", 16);
+  s["value"].compute_inline();
+  s["out"]
+      .compute_root()
+      .stream_stores()
+      .split("c", "co", "ci", columns)
+      .reorder("ci", "r", "co")
+      .vectorize("ci", vector)
+      .parallel("co");
+  s["peak"].compute_at("out", "co").vectorize("c", vector);
+  s["peak"].update().reorder("c", "k").vectorize("c", vector);
+  s["e"].compute_at("out", "co").vectorize("c", vector);
+  s["total"].compute_at("out", "co").vectorize("c", vector);
+  s["total"].update().reorder("c", "q").vectorize("c", vector);
+  return s;
+}
+
+// A thread a column: neighbours read neighbours. Exponentials are computed twice rather than stored.
+Schedule gpu(const OperatorTypes&) {
+  Schedule s;
+  const Knob threads = s.knob("THREADS", 64);
+  s["value"].compute_inline();
+  s["e"].compute_inline();
+  s["out"].compute_root().gpu_threads("c", threads).reorder("r", "c.t", "c.o").gpu_blocks("c.o");
+  for (const char* stage : {"peak", "total"}) s[stage].compute_at("out", "c.t").store_in(Memory::Register);
+  return s;
+}
+
+CALOTYPE_SCHEDULES(softmax_columns)
+    .schedule("naive", Target::Kind::Host, "every stage at root, serial", naive)
+    .schedule("host", Target::Kind::Host, "strips of columns that stay in the cache, in vectors", host)
+    .schedule("gpu", Target::Kind::Cuda, "a thread a column", gpu);
+
+}  // namespace

@@ -1,0 +1,105 @@
+// Schedules of sum and sum_rows: from the plainest to those that are shipped.
+#include <calotype/operator.h>
+
+namespace {
+
+using namespace calotype;
+
+// One addition after the other.
+Schedule naive(const OperatorTypes&) {
+  Schedule s;
+  s["value"].compute_inline();
+  s["total"].compute_root();
+  s["out"].compute_root();
+  return s;
+}
+
+// Chunks of CHUNK elements of a row, STREAMS of them side by side, so that memory is read in as many places
+// at a time; in a chunk a sum for each of LANES, in vectors.
+Schedule host_all(const OperatorTypes& types) {
+  Schedule s;
+  const Knob chunk = s.knob("CHUNK", 4096 / types.of("x").bytes()), streams = s.knob("STREAMS", 4),
+             lanes = s.knob("LANES", 16), vector = s.knob("VECTOR", 16);
+  s["value"].compute_inline();
+  s["out"].compute_root();
+  s["total"].compute_root();
+  s["total"].update().split("k.x", "kc", "ki", chunk).split("ki", "ko", "kl", lanes);
+  Stage parts =
+      s["total"].update().rfactor({{"kc", "chunk"}, {"k.y", "i"}, {"k.z", "j"}, {"k.w", "l"}}, "parts");
+  s[parts].compute_root();
+  s[parts]
+      .update()
+      .split("chunk", "co", "ci", streams)
+      .parallel("co")
+      .parallel("i")
+      .parallel("j")
+      .parallel("l");
+  Stage sums = s[parts].update().rfactor({{"kl", "lane"}}, "sums");
+  s[sums]
+      .compute_at(s[parts].update(), "co")
+      .store_in(Memory::Stack)
+      .reorder_storage("lane", "chunk")
+      .vectorize("lane", vector);
+  s[sums].update().reorder("lane", "chunk", "ko").vectorize("lane", vector).unroll("lane.o").unroll("chunk");
+  return s;
+}
+
+// ROWS rows side by side, so that memory is read in as many places at a time; in a row a sum for each of
+// LANES, in vectors.
+Schedule host_rows(const OperatorTypes&) {
+  Schedule s;
+  const Knob rows = s.knob("ROWS", 4), lanes = s.knob("LANES", 16), vector = s.knob("VECTOR", 16);
+  s["value"].compute_inline();
+  s["out"].compute_root().split("i", "io", "ii", rows).parallel("io").parallel("j").parallel("l");
+  s["total"].compute_at("out", "io");
+  s["total"].update().split("k", "ko", "kl", lanes);
+  Stage sums = s["total"].update().rfactor({{"kl", "lane"}}, "sums");
+  s[sums]
+      .compute_at("out", "io")
+      .store_in(Memory::Stack)
+      .reorder_storage("lane", "i")
+      .vectorize("lane", vector);
+  s[sums].update().reorder("lane", "i", "ko").vectorize("lane", vector).unroll("lane.o").unroll("i");
+  return s;
+}
+
+// Each of LANES threads adds what stands LANES apart, so that neighbours read neighbours; then one adds up
+// theirs.
+Schedule gpu_all(const OperatorTypes&) {
+  Schedule s;
+  const Knob lanes = s.knob("LANES", 16384), threads = s.knob("THREADS", 256);
+  s["value"].compute_inline();
+  s["out"].compute_root();
+  s["total"].compute_root();
+  s["total"].update().split("k.x", "ko", "kl", lanes);
+  Stage parts = s["total"].update().rfactor({{"kl", "lane"}}, "parts");
+  s[parts].compute_root().gpu_threads("lane", threads).gpu_blocks("lane.o");
+  s[parts]
+      .update()
+      .reorder("ko", "k.y", "k.z", "k.w", "lane")
+      .gpu_threads("lane", threads)
+      .gpu_blocks("lane.o");
+  return s;
+}
+
+// A thread a row.
+Schedule gpu_rows(const OperatorTypes&) {
+  Schedule s;
+  const Knob threads = s.knob("THREADS", 128);
+  s["value"].compute_inline();
+  s["out"].compute_root().gpu_threads("i", threads).gpu_blocks("i.o", "j", "l");
+  s["total"].compute_at("out", "i.t").store_in(Memory::Register);
+  return s;
+}
+
+CALOTYPE_SCHEDULES(sum)
+    .schedule("naive", Target::Kind::Host, "one addition after the other", naive)
+    .schedule("host", Target::Kind::Host, "chunks in parallel, a sum for each lane", host_all)
+    .schedule("gpu", Target::Kind::Cuda, "a sum for each of many threads, then theirs", gpu_all);
+
+CALOTYPE_SCHEDULES(sum_rows)
+    .schedule("naive", Target::Kind::Host, "one addition after the other", naive)
+    .schedule("host", Target::Kind::Host, "rows in parallel, a sum for each lane", host_rows)
+    .schedule("gpu", Target::Kind::Cuda, "a thread a row", gpu_rows);
+
+}  // namespace

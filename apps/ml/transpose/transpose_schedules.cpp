@@ -1,0 +1,74 @@
+// Schedules of transpose: from the plainest to the one that is shipped.
+#include <calotype/operator.h>
+
+namespace {
+
+using namespace calotype;
+
+// One element after the other along rows of the output, down a column of x.
+Schedule naive(const OperatorTypes&) {
+  Schedule s;
+  s["out"].compute_root().serial("b");
+  return s;
+}
+
+// Tiles: each cache line of x is used as a whole before it is lost.
+Schedule tiles(const OperatorTypes&) {
+  Schedule s;
+  const Knob width = s.knob("WIDTH", 64), height = s.knob("HEIGHT", 64);
+  s["out"].compute_root().tile("m", "n", "mo", "no", "mi", "ni", width, height).parallel("b").parallel("no");
+  return s;
+}
+
+// The tiles, in registers: 4 columns of x as the rows lie, in one run, of which every fourth element is a
+// vector of the output. The tile's rows of x are read in order, its rows of the output written in whole
+// lines.
+Schedule host(const OperatorTypes& types) {
+  Schedule s;
+  const Knob vector = s.knob("VECTOR", 64 / types.all().bytes()), height = s.knob("HEIGHT", 1024),
+             block = s.knob("BLOCK", 4);
+  s["out"]
+      .compute_root()
+      .stream_stores()
+      .split("m", "mo", "lane", vector)
+      .split("n", "no", "ni", height)
+      .split("ni", "nb", "row", block)
+      .reorder("lane", "row", "nb", "mo", "no", "b")
+      .vectorize("lane")
+      .unroll("row")
+      .parallel("b")
+      .parallel("no");
+  Stage run = s.in("x", {"out"});
+  s[run].compute_at("out", "nb").store_in(Memory::Stack).vectorize("d0").unroll("d1");
+  return s;
+}
+
+// Tiles of 32 x 32 through shared memory, padded so that its columns lie in different banks: rows of x are
+// read, and rows of the output written, by neighbouring threads.
+Schedule gpu(const OperatorTypes&) {
+  Schedule s;
+  s["out"]
+      .compute_root()
+      .tile("m", "n", "mo", "no", "mi", "ni", 32, 32)
+      .split("ni", "nr", "nt", 8)
+      .reorder("mi", "nt", "nr", "mo", "no", "b")
+      .gpu_blocks("mo", "no", "b")
+      .gpu_threads("mi", "nt");
+  Stage tile = s.in("x", {"out"});
+  s[tile]
+      .compute_at("out", "mo")
+      .store_in(Memory::Shared)
+      .pad("d0", 1)
+      .split("d1", "dr", "dt", 8)
+      .reorder("d0", "dt", "dr")
+      .gpu_threads("d0", "dt");
+  return s;
+}
+
+CALOTYPE_SCHEDULES(transpose)
+    .schedule("naive", Target::Kind::Host, "rows of the output, serial", naive)
+    .schedule("tiles", Target::Kind::Host, "tiles, in parallel", tiles)
+    .schedule("host", Target::Kind::Host, "tiles in registers, whole lines written past the caches", host)
+    .schedule("gpu", Target::Kind::Cuda, "tiles of 32 x 32 through shared memory", gpu);
+
+}  // namespace
