@@ -238,7 +238,8 @@ class ProgramMaker {
                                  {actual, b.extents[d], b.extents[d]},
                                  "{}"});
     }
-    if (ir::is(b.mins[d], ir::Op::Variable)) {
+    // The components of a Tuple start at the same coordinates: the first tells them, the others are checked.
+    if (ir::is(b.mins[d], ir::Op::Variable) && !known(ir::symbol_of(b.mins[d]))) {
       program_.scalars.push_back(
           {ir::symbol_of(b.mins[d]), {.kind = ScalarSource::Kind::Min, .argument = b.argument, .dim = d}});
     } else {

@@ -57,9 +57,11 @@ TEST(Program, ListNamesEveryOperator) {
       EXPECT_TRUE(op.contains(key)) << op["name"] << " " << key;
     for (const auto& input : op["inputs"]) EXPECT_TRUE(input.contains("type") && input.contains("rank"));
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"argmax", "bias_gelu_dropout", "blur3x3", "cumulative_sum",
-                                             "layernorm_residual", "matmul", "rmsnorm_silu_mul", "softmax",
-                                             "softmax_columns", "sum", "sum_rows", "transpose", "unsharp"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"argmax", "bayer", "bias_gelu_dropout", "bilateral_grid",
+                                             "blur3x3", "camera_pipe", "cumulative_sum", "harris",
+                                             "layernorm_residual", "local_laplacian", "matmul",
+                                             "rmsnorm_silu_mul", "softmax", "softmax_columns",
+                                             "stencil_chain", "sum", "sum_rows", "transpose", "unsharp"}));
   EXPECT_NE(run_program("list").out.find("matmul"), std::string::npos);
 }
 
