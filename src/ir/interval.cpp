@@ -1,5 +1,6 @@
 // Symbolic bounds of expressions when symbols range over intervals, by interval arithmetic on linear forms.
 #include <algorithm>
+#include <bit>
 
 #include "ir/simplify_rules.h"
 
@@ -19,7 +20,7 @@ class Bounds {
   Interval of(const Expr& e) {
     if (!in_scope(e)) return Interval::point(e);
     if (auto it = memo_.find(e); it != memo_.end()) return it->second;
-    Interval i = compute(e);
+    Interval i = completed(e, compute(e));
     for (Expr* end : {&i.min, &i.max})
       if (end->defined()) *end = simplifier_.run(*end);
     memo_.emplace(e, i);
@@ -39,16 +40,21 @@ class Bounds {
   }
 
   Interval compute(const Expr& e);
+  Interval completed(const Expr& e, Interval i);
   Interval arithmetic(const Expr& e);
   Interval sum(const Expr& e);
   Interval of_linear(const Linear& l, Type type, int depth);
   std::optional<Interval> distributed(const Linear& l, Type type, int depth);
+  std::optional<Interval> divided_together(const Linear& l, Type type, int depth);
+  bool shares_symbols(const Expr& a, const Expr& b);
   Interval of_product(const Expr& atom);
   Interval divided(const Interval& p, const Interval& d, Type type);
   Interval modulo(const Expr& e, const Interval& p, const Interval& d);
   Interval selected(const Expr& e);
   Interval arm(const Expr& value, const Expr& condition, bool holds);
   Interval cast(const Expr& e);
+  Interval common_bits(const Expr& e);
+  Interval any_bits(const Expr& e);
   Interval floats(const Expr& e);
   Interval let(const Expr& e);
   Interval ramp(const Expr& e);
@@ -85,6 +91,18 @@ Interval Bounds::of_type(Type t) const {
   if (!e.is_integral()) return {};
   if (e.bits <= 16) return {make_int(e, e.min_int()), make_int(e, e.max_int())};
   return e.is_uint() ? Interval{make_zero(e), {}} : Interval{};
+}
+
+/// An end that the intervals do not give may follow from the range of constants, by which the simplifier
+/// takes a clamp away that does nothing. One so wide that only a type of more than 16 bits says it is none.
+Interval Bounds::completed(const Expr& e, Interval i) {
+  constexpr std::int64_t kWidest = UINT16_MAX;
+  const Type type = e->type.element();
+  if (i.bounded() || !type.is_integral()) return i;
+  const Range r = simplifier_.analysis().range(e);
+  if (!i.min.defined() && r.lo >= -kWidest) i.min = make_int(type, r.lo);
+  if (!i.max.defined() && r.hi <= kWidest) i.max = make_int(type, r.hi);
+  return i;
 }
 
 Interval Bounds::compute(const Expr& e) {
@@ -133,11 +151,11 @@ Interval Bounds::compute(const Expr& e) {
       return of(e->args[1]);
     case Op::PromiseClamped:
       return {of(e->args[1]).min, of(e->args[2]).max};
-    case Op::BitAnd: {
-      for (const Expr& a : e->args)
-        if (auto c = as_int(a); c && *c >= 0) return {make_zero(e->type), a};
-      return of_type(e->type);
-    }
+    case Op::BitAnd:
+      return common_bits(e);
+    case Op::BitOr:
+    case Op::BitXor:
+      return any_bits(e);
     default:
       return of_type(e->type);
   }
@@ -211,6 +229,7 @@ Interval Bounds::sum(const Expr& e) {
 /// first.
 Interval Bounds::of_linear(const Linear& l, Type type, int depth) {
   if (auto d = distributed(l, type, depth)) return *d;
+  if (auto d = divided_together(l, type, depth)) return *d;
   Linear fixed = Linear::of_constant(l.constant);
   std::vector<Term> moving;
   for (const Term& t : l.terms) (in_scope(t.atom) ? moving : fixed.terms).push_back(t);
@@ -229,12 +248,9 @@ std::optional<Interval> Bounds::distributed(const Linear& l, Type type, int dept
     const Term& t = l.terms[i];
     if ((!is(t.atom, Op::Min) && !is(t.atom, Op::Max)) || !in_scope(t.atom)) continue;
     const Linear rest = without(l, i);
-    const bool shares = std::any_of(rest.terms.begin(), rest.terms.end(), [&](const Term& u) {
-      return in_scope(u.atom) && any_of(t.atom, [&](const Expr& s) {
-               return is(s, Op::Variable) && in_scope(s) && uses(u.atom, symbol_of(s));
-             });
-    });
-    if (!shares) continue;
+    if (std::none_of(rest.terms.begin(), rest.terms.end(),
+                     [&](const Term& u) { return shares_symbols(t.atom, u.atom); }))
+      continue;
     const Interval a = of_linear(add(rest, linear_of(t.atom->args[0]), t.coefficient), type, depth + 1);
     const Interval b = of_linear(add(rest, linear_of(t.atom->args[1]), t.coefficient), type, depth + 1);
     const Op op = (t.coefficient > 0) == is(t.atom, Op::Min) ? Op::Min : Op::Max;
@@ -242,6 +258,45 @@ std::optional<Interval> Bounds::distributed(const Linear& l, Type type, int dept
     if (op == Op::Min && !r.max.defined()) r.max = a.max.defined() ? a.max : b.max;
     if (op == Op::Max && !r.min.defined()) r.min = a.min.defined() ? a.min : b.min;
     return r;
+  }
+  return std::nullopt;
+}
+
+bool Bounds::shares_symbols(const Expr& a, const Expr& b) {
+  return in_scope(b) && any_of(a, [&](const Expr& s) {
+           return is(s, Op::Variable) && in_scope(s) && uses(b, symbol_of(s));
+         });
+}
+
+/// x + min(y - c*x, z)/c is (c*x + min(y - c*x, z))/c: terms that share symbols with a minimum or maximum in
+/// a quotient move into it, where they cancel.
+std::optional<Interval> Bounds::divided_together(const Linear& l, Type type, int depth) {
+  if (depth >= kMaxDistribution || type != Int(64)) return std::nullopt;
+  for (std::size_t i = 0; i < l.terms.size(); ++i) {
+    const Term& t = l.terms[i];
+    const auto by = is(t.atom, Op::Div) ? as_int(t.atom->args[1]) : std::nullopt;
+    const auto bends = [](const Expr& n) { return is(n, Op::Min) || is(n, Op::Max); };
+    if (!by || *by <= 0 || !in_scope(t.atom) || !any_of(t.atom->args[0], bends)) continue;
+    Linear numerator = linear_of(t.atom->args[0]), rest = Linear::of_constant(l.constant);
+    bool moved = false;
+    for (std::size_t j = 0; j < l.terms.size(); ++j) {
+      const Term& u = l.terms[j];
+      std::int64_t factor = 0;
+      if (j == i) continue;
+      if (shares_symbols(t.atom, u.atom) && u.coefficient % t.coefficient == 0 &&
+          !mul_overflows(u.coefficient / t.coefficient, *by, factor)) {
+        numerator = add(numerator, Linear::of_atom(u.atom), factor);
+        moved = true;
+      } else {
+        rest.terms.push_back(u);
+      }
+    }
+    if (!moved || numerator.overflow) continue;
+    const Interval divisor = Interval::point(t.atom->args[1]);
+    const Interval a = scaled_by(divided(of_linear(numerator, type, depth + 1), divisor, type),
+                                 make_int(type, t.coefficient), type);
+    const Interval b = of_linear(rest, type, depth + 1);
+    return Interval{ends(Op::Add, a.min, b.min), ends(Op::Add, a.max, b.max)};
   }
   return std::nullopt;
 }
@@ -388,6 +443,34 @@ Interval Bounds::cast(const Expr& e) {
   const Range low = analysis.bounds(analysis.view(p.min)), high = analysis.bounds(analysis.view(p.max));
   if (low.lo < all.lo || high.hi > all.hi) return of_type(to);
   return {converted(p.min), converted(p.max)};
+}
+
+/// What two values have in common is no more than either that is not negative.
+Interval Bounds::common_bits(const Expr& e) {
+  Interval r = of_type(e->type);
+  bool found = false;
+  for (const Expr& a : e->args) {
+    const Interval p = of(a);
+    if (!nonnegative(p.min)) continue;
+    r.min = make_zero(e->type);
+    if (!p.max.defined()) continue;
+    r.max = found ? node(Op::Min, r.max, p.max) : p.max;
+    found = true;
+  }
+  return r;
+}
+
+/// Bits of either of two values that are not negative: none above the highest that they may have.
+Interval Bounds::any_bits(const Expr& e) {
+  std::int64_t highest = 0;
+  for (const Expr& a : e->args) {
+    const Interval p = of(a);
+    const std::int64_t most = p.max.defined() ? as_int(p.max).value_or(-1) : -1;
+    if (!nonnegative(p.min) || most < 0) return of_type(e->type);
+    highest |= most;
+  }
+  const auto ones = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(highest) + 1) - 1);
+  return {make_zero(e->type), make_int(e->type, ones)};
 }
 
 /// Floats are bounded by constants alone (a lookup is clamped before it is cast), where no NaN can pass.

@@ -18,6 +18,13 @@ Expr named(const char* name, Type type = Int(64)) {
   return make_var(make_symbol(SymbolKind::Loop, name, type));
 }
 
+BufferPtr buffer(Type type) {
+  Buffer b;
+  b.name = "data";
+  b.type = type;
+  return make_buffer(std::move(b));
+}
+
 std::string text(const Interval& i) {
   const auto end = [](const Expr& e) { return e.defined() ? to_string(e) : std::string("-"); };
   return "[" + end(i.min) + ", " + end(i.max) + "]";
@@ -60,6 +67,34 @@ TEST_F(Intervals, MinimaMaximaAndClamps) {
   EXPECT_EQ(bounds(max(unbounded, k)), "[k, -]");
   EXPECT_EQ(bounds(unbounded + 1), "[-, -]");
   EXPECT_EQ(bounds(min(x + 7, k) - x), "[min(k - hi, 7), min(k - lo, 7)]");
+}
+
+TEST_F(Intervals, BitsOfValuesThatAreNotNegative) {
+  const Expr data = make(Op::Load, Int(64), {x}, buffer(Int(64)));
+  EXPECT_EQ(bounds(unbounded & v), "[0, 7]");
+  EXPECT_EQ(bounds(v & (v + 3)), "[0, 7]");
+  EXPECT_EQ(bounds(data & 12), "[0, 12]");
+  EXPECT_EQ(bounds(unbounded & unbounded), "[-, -]");
+  EXPECT_EQ(bounds(v | (v + 3)), "[0, 15]");
+  EXPECT_EQ(bounds(v ^ 8), "[0, 15]");
+  EXPECT_EQ(bounds(v | unbounded), "[-, -]");
+}
+
+// What the simplifier proves by ranges of constants, and takes a clamp away for, is a bound here too.
+TEST_F(Intervals, RangesOfConstantsAreBounds) {
+  const Expr data = make(Op::Load, Int(32), {x}, buffer(Int(32)));
+  EXPECT_EQ(bounds(clamp(cast(Int(64), data & max(data % 3, 0)), 0, 1)), "[0, 1]");
+  EXPECT_EQ(bounds(cast(Int(64), cast(Int(32), v % 2) / (data >> 3))), "[-1, 1]");
+  EXPECT_EQ(bounds(cast(Int(64), data)), "[-, -]");
+  EXPECT_EQ(bounds(cast(Int(64), data / 2)), "[-, -]");
+}
+
+TEST_F(Intervals, TermsMoveIntoQuotientsWhereTheyCancel) {
+  // The last of a tile that a guard cuts off: y*16 + min(n - y*16, 16) is at most n.
+  const Expr last = v * 16 + min(n - v * 16, 16);
+  EXPECT_EQ(bounds(last), "[min(n, 16), min(n, 128)]");
+  EXPECT_EQ(bounds(v * 8 + min(n - v * 16, 16) / 2), "[min(n, 16)/2, min(n, 128)/2]");
+  EXPECT_EQ(bounds(v * 16 + min(n - v * 16, 16) / 2 * 2 + 1), "[min(n, 16)/2*2 + 1, min(n, 128)/2*2 + 1]");
 }
 
 TEST_F(Intervals, DivisionAndModulo) {
