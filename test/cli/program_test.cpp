@@ -57,7 +57,9 @@ TEST(Program, ListNamesEveryOperator) {
       EXPECT_TRUE(op.contains(key)) << op["name"] << " " << key;
     for (const auto& input : op["inputs"]) EXPECT_TRUE(input.contains("type") && input.contains("rank"));
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"blur3x3", "matmul", "rmsnorm_silu_mul", "softmax", "unsharp"}));
+  EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+  for (const char* name : {"blur3x3", "local_laplacian", "matmul", "rmsnorm_silu_mul", "softmax", "unsharp"})
+    EXPECT_EQ(std::count(names.begin(), names.end(), name), 1) << name;
   EXPECT_NE(run_program("list").out.find("matmul"), std::string::npos);
 }
 
