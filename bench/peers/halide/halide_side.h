@@ -23,6 +23,7 @@ struct HalideOperator {
 
 inline Halide::Type halide_type(const std::string& name) {
   if (name == "u8") return Halide::UInt(8);
+  if (name == "u16") return Halide::UInt(16);
   if (name == "f32") return Halide::Float(32);
   throw std::runtime_error("no element type " + name);
 }

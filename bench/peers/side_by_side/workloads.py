@@ -7,6 +7,9 @@ from PIL import Image
 
 WIDTH, HEIGHT = 6000, 4000
 PHOTO_SIZES = {"W": WIDTH, "H": HEIGHT, "C": 3}
+# 4 megapixels, for operators of many stages; without C where there are always 3 channels.
+SMALL_SIZES = {"W": 2560, "H": 1536}
+GRAY_SIZES = SMALL_SIZES | {"C": 1}
 PHOTO_NOTE = (
     "photo: grace_hopper.jpg (U.S. Navy, public domain) of Debian's python-matplotlib-data, "
     f"cropped and resampled to {WIDTH} x {HEIGHT}"
@@ -27,7 +30,12 @@ class Workload:
 
     @property
     def name(self):
-        return f"{self.operator}/{self.type}/{self.peer}"
+        return f"{self.operator}/{self.short_type}/{self.peer}"
+
+    @property
+    def short_type(self):
+        """The element type, or the output's where arguments have types of their own."""
+        return self.type.rsplit("=", 1)[-1]
 
 
 SQUARE = {"M": 1024, "N": 1024, "K": 1024}
@@ -36,28 +44,57 @@ WORKLOADS = [
     Workload("blur3x3", "f32", PHOTO_SIZES, "halide", ["blocks", "strips"], "blocks", 1.2, 0.8),
     Workload("unsharp", "u8", PHOTO_SIZES, "halide", ["blocks", "strips"], "staged", 1.2),
     Workload("unsharp", "f32", PHOTO_SIZES, "halide", ["blocks", "strips"], "blocks", 1.2),
+    Workload("local_laplacian", "u8", SMALL_SIZES, "halide", ["levels", "fused"], "levels", 1.15, 1.0),
+    Workload("bilateral_grid", "f32", GRAY_SIZES, "halide", ["rows", "stages"], "rows", 1.15),
+    Workload(
+        "camera_pipe", "raw=u16,photo=u8", SMALL_SIZES, "halide", ["strips", "narrow"], "strips", 1.15
+    ),
+    Workload("stencil_chain", "u16", GRAY_SIZES, "halide", ["windows", "tiles"], "windows", 1.15),
     Workload("matmul", "f32", SQUARE, "halide", ["panels", "wide", "blocked"], "blocked", None, 0.8),
     # At least 0.7 of its rate is at most 1 / 0.7 of its time.
     Workload("matmul", "f32", SQUARE, "openblas", ["-"], None, 1 / 0.7, None, threads=[1]),
 ]
 
-DTYPES = {"u8": np.uint8, "f32": np.float32}
+DTYPES = {"u8": np.uint8, "u16": np.uint16, "f32": np.float32}
 
 
-def make_photo(source, folder):
-    """The photo as planar bytes (c, y, x), 8-bit and as floats in [0, 1]; made once."""
-    files = {t: folder / f"photo_{t}.bin" for t in DTYPES}
-    if all(f.exists() for f in files.values()):
-        return files
+def photo_at(source, width, height):
+    """The photo cropped and resampled, as bytes (c, y, x)."""
     image = Image.open(source).convert("RGB")
-    height = image.width * HEIGHT // WIDTH
-    top = (image.height - height) // 4
-    image = image.crop((0, top, image.width, top + height))
-    image = image.resize((WIDTH, HEIGHT), Image.Resampling.BICUBIC)
-    planar = np.ascontiguousarray(np.asarray(image).transpose(2, 0, 1))
-    planar.tofile(files["u8"])
-    (planar.astype(np.float32) / np.float32(255)).tofile(files["f32"])
-    return files
+    cropped = image.width * height // width
+    top = (image.height - cropped) // 4
+    image = image.crop((0, top, image.width, top + cropped))
+    image = image.resize((width, height), Image.Resampling.BICUBIC)
+    return np.ascontiguousarray(np.asarray(image).transpose(2, 0, 1))
+
+
+def raw_of(photo):
+    """What a sensor with a mosaic of green and red, blue and green in turn would see of it: 10 bits, 64 is black."""
+    levels = np.round(64 + 959 * (photo / 255.0) ** 2.2).astype(np.uint16)
+    raw = levels[1].copy()
+    raw[0::2, 1::2] = levels[0][0::2, 1::2]
+    raw[1::2, 0::2] = levels[2][1::2, 0::2]
+    return raw
+
+
+def make_photo(work, source, folder):
+    """The file with the image that an operator takes, planar; made once for each size and type."""
+    width, height = work.sizes["W"], work.sizes["H"]
+    channels = work.sizes.get("C", 3)
+    kind = "raw" if work.type.startswith("raw=") else work.type
+    file = folder / f"photo_{kind}_{width}x{height}x{channels}.bin"
+    if not file.exists():
+        photo = photo_at(source, width, height)
+        if kind == "raw":
+            photo = raw_of(photo)
+        elif channels == 1:
+            photo = photo[1:2]
+        if kind == "u16":
+            photo = photo.astype(np.uint16) * 257
+        elif kind == "f32":
+            photo = photo.astype(np.float32) / np.float32(255)
+        photo.tofile(file)
+    return file
 
 
 def make_matrices(sizes, folder):
@@ -73,8 +110,15 @@ def make_matrices(sizes, folder):
 
 def compare_outputs(work, inputs, ours, theirs):
     """None, or what is wrong. Integers must be equal; floats within what rounding allows."""
-    ours, theirs = (np.fromfile(f, DTYPES[work.type]) for f in (ours, theirs))
-    if work.type == "u8":
+    ours, theirs = (np.fromfile(f, DTYPES[work.short_type]) for f in (ours, theirs))
+    if work.operator == "local_laplacian":
+        # The result of some hundred operations in f32 is rounded to bytes: where the peer rounds products and sums
+        # at once it may come out on the other side of a half.
+        distance = np.abs(ours.astype(int) - theirs.astype(int))
+        apart = np.count_nonzero(distance)
+        good = distance.max() <= 1 and apart <= ours.size / 10000
+        return None if good else f"{apart} samples differ, by up to {distance.max()}"
+    if work.short_type != "f32":
         different = np.count_nonzero(ours != theirs)
         return f"{different} samples differ" if different else None
     if work.operator == "matmul":
@@ -84,6 +128,7 @@ def compare_outputs(work, inputs, ours, theirs):
         bound = work.sizes["K"] * 2.0**-24 * (np.abs(a) @ np.abs(b))
         worst = [np.max(np.abs(c.reshape(bound.shape) - a @ b) / bound) for c in (ours, theirs)]
         return None if max(worst) <= 1 else f"errors of {worst[0]:.3g} and {worst[1]:.3g} times the bound"
-    # Samples are in [0, 1] and some 25 operations of at most 2.5 in value make one: 64 units of 2^-24 each way.
+    # Samples are in [0, 1] and some 25 operations of at most 2.5 in value make one (bilateral_grid: 50 of numbers
+    # that are all positive): 64 units of 2^-24 each way.
     worst = float(np.max(np.abs(ours - theirs)))
     return None if worst <= 128 * 2.0**-24 else f"outputs differ by up to {worst:.3g}"
