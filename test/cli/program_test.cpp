@@ -57,7 +57,8 @@ TEST(Program, ListNamesEveryOperator) {
       EXPECT_TRUE(op.contains(key)) << op["name"] << " " << key;
     for (const auto& input : op["inputs"]) EXPECT_TRUE(input.contains("type") && input.contains("rank"));
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"argmax", "bias_gelu_dropout", "blur3x3", "cumulative_sum",
+  EXPECT_EQ(names, (std::vector<std::string>{"argmax", "bias_gelu_dropout", "blur3x3", "conv2d_nhwc_relu",
+                                             "cumulative_sum", "depthwise_separable_conv", "int8_matmul",
                                              "layernorm_residual", "matmul", "rmsnorm_silu_mul", "softmax",
                                              "softmax_columns", "sum", "sum_rows", "transpose", "unsharp"}));
   EXPECT_NE(run_program("list").out.find("matmul"), std::string::npos);

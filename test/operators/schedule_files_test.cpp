@@ -28,19 +28,24 @@ std::vector<ShippedFile> shipped_files() {
 }
 
 const cli::Sizes& sizes_of(const std::string& op) {
-  static const std::map<std::string, cli::Sizes> sizes = {{"blur3x3", {{"W", 71}, {"H", 35}, {"C", 3}}},
-                                                          {"unsharp", {{"W", 71}, {"H", 67}, {"C", 3}}},
-                                                          {"matmul", {{"M", 67}, {"N", 71}, {"K", 37}}},
-                                                          {"softmax", {{"N", 261}, {"D1", 3}}},
-                                                          {"rmsnorm_silu_mul", {{"N", 2059}, {"R", 3}}},
-                                                          {"transpose", {{"N", 71}, {"M", 67}, {"B", 2}}},
-                                                          {"sum", {{"N", 4261}, {"D1", 3}}},
-                                                          {"sum_rows", {{"N", 261}, {"D1", 7}}},
-                                                          {"argmax", {{"N", 261}, {"D1", 7}}},
-                                                          {"cumulative_sum", {{"N", 261}, {"D1", 19}}},
-                                                          {"layernorm_residual", {{"N", 2059}, {"R", 3}}},
-                                                          {"bias_gelu_dropout", {{"N", 259}, {"R", 7}}},
-                                                          {"softmax_columns", {{"N", 261}, {"R", 19}}}};
+  static const std::map<std::string, cli::Sizes> sizes = {
+      {"blur3x3", {{"W", 71}, {"H", 35}, {"C", 3}}},
+      {"unsharp", {{"W", 71}, {"H", 67}, {"C", 3}}},
+      {"matmul", {{"M", 67}, {"N", 71}, {"K", 37}}},
+      {"softmax", {{"N", 261}, {"D1", 3}}},
+      {"rmsnorm_silu_mul", {{"N", 2059}, {"R", 3}}},
+      {"transpose", {{"N", 71}, {"M", 67}, {"B", 2}}},
+      {"sum", {{"N", 4261}, {"D1", 3}}},
+      {"sum_rows", {{"N", 261}, {"D1", 7}}},
+      {"argmax", {{"N", 261}, {"D1", 7}}},
+      {"cumulative_sum", {{"N", 261}, {"D1", 19}}},
+      {"layernorm_residual", {{"N", 2059}, {"R", 3}}},
+      {"bias_gelu_dropout", {{"N", 259}, {"R", 7}}},
+      {"softmax_columns", {{"N", 261}, {"R", 19}}},
+      {"conv2d_nhwc_relu", {{"CI", 5}, {"CO", 37}, {"W", 27}, {"H", 5}, {"N", 2}, {"KW", 3}, {"KH", 3}}},
+      {"depthwise_separable_conv",
+       {{"CI", 5}, {"CO", 37}, {"W", 27}, {"H", 5}, {"N", 2}, {"KW", 3}, {"KH", 3}}},
+      {"int8_matmul", {{"M", 67}, {"N", 71}, {"K", 37}}}};
   return sizes.at(op);
 }
 
