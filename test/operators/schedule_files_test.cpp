@@ -59,7 +59,11 @@ const cli::Sizes& sizes_of(const std::string& op) {
       {"cumulative_sum", {{"N", 261}, {"D1", 19}}},
       {"layernorm_residual", {{"N", 2059}, {"R", 3}}},
       {"bias_gelu_dropout", {{"N", 259}, {"R", 7}}},
-      {"softmax_columns", {{"N", 261}, {"R", 19}}}};
+      {"softmax_columns", {{"N", 261}, {"R", 19}}},
+      {"conv2d_nhwc_relu", {{"CI", 5}, {"CO", 37}, {"W", 27}, {"H", 5}, {"N", 2}, {"KW", 3}, {"KH", 3}}},
+      {"depthwise_separable_conv",
+       {{"CI", 5}, {"CO", 37}, {"W", 27}, {"H", 5}, {"N", 2}, {"KW", 3}, {"KH", 3}}},
+      {"int8_matmul", {{"M", 67}, {"N", 71}, {"K", 37}}}};
   return sizes.at(op);
 }
 

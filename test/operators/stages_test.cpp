@@ -34,7 +34,14 @@ const std::vector<cli::Sizes>& sizes_of(const std::string& op) {
       {"cumulative_sum", {{{"N", 133}, {"D1", 19}}, {{"N", 1}}}},
       {"layernorm_residual", {{{"N", 300}, {"R", 3}}, {{"N", 1}, {"R", 1}}}},
       {"bias_gelu_dropout", {{{"N", 133}, {"R", 3}}, {{"N", 1}, {"R", 1}}}},
-      {"softmax_columns", {{{"N", 133}, {"R", 19}}, {{"N", 1}, {"R", 1}}}}};
+      {"softmax_columns", {{{"N", 133}, {"R", 19}}, {{"N", 1}, {"R", 1}}}},
+      {"conv2d_nhwc_relu",
+       {{{"CI", 5}, {"CO", 37}, {"W", 27}, {"H", 5}, {"N", 2}, {"KW", 3}, {"KH", 3}},
+        {{"CI", 1}, {"CO", 1}, {"W", 1}, {"H", 1}, {"N", 1}, {"KW", 1}, {"KH", 1}}}},
+      {"depthwise_separable_conv",
+       {{{"CI", 5}, {"CO", 37}, {"W", 27}, {"H", 5}, {"N", 2}, {"KW", 3}, {"KH", 3}},
+        {{"CI", 1}, {"CO", 1}, {"W", 1}, {"H", 1}, {"N", 1}, {"KW", 1}, {"KH", 1}}}},
+      {"int8_matmul", {{{"M", 67}, {"N", 41}, {"K", 19}}, {{"M", 3}, {"N", 4}, {"K", 0}}}}};
   return sizes.at(op);
 }
 

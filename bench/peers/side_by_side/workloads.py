@@ -38,6 +38,8 @@ class Workload:
         return self.type.rsplit("=", 1)[-1]
 
 
+# 5 pictures of 80 x 100 output pixels, 128 channels in and out.
+PICTURES = {"CI": 128, "CO": 128, "W": 102, "H": 82, "N": 5, "KW": 3, "KH": 3}
 SQUARE = {"M": 1024, "N": 1024, "K": 1024}
 WORKLOADS = [
     Workload("blur3x3", "u8", PHOTO_SIZES, "halide", ["blocks", "strips"], "staged", 1.2, 0.8),
@@ -53,7 +55,14 @@ WORKLOADS = [
     Workload("matmul", "f32", SQUARE, "halide", ["panels", "wide", "blocked"], "blocked", None, 0.8),
     # At least 0.7 of its rate is at most 1 / 0.7 of its time.
     Workload("matmul", "f32", SQUARE, "openblas", ["-"], None, 1 / 0.7, None, threads=[1]),
+    Workload("conv2d_nhwc_relu", "f32", PICTURES, "halide", ["tiles", "wide"], "tiles", 1.15),
 ]
+
+# NumPy shapes of the inputs, by the names of sizes, of operators that take random numbers; the others take the photo.
+SHAPES = {
+    "matmul": {"A": ("M", "K"), "B": ("K", "N")},
+    "conv2d_nhwc_relu": {"x": ("N", "H", "W", "CI"), "weights": ("KH", "KW", "CI", "CO"), "bias": ("CO",)},
+}
 
 DTYPES = {"u8": np.uint8, "u16": np.uint16, "f32": np.float32}
 
@@ -97,15 +106,32 @@ def make_photo(work, source, folder):
     return file
 
 
-def make_matrices(sizes, folder):
-    """Random normal A (M x K) and B (K x N), from a seed."""
+def make_arrays(work, shapes, folder):
+    """Random normal inputs, from a seed."""
     random = np.random.default_rng(2)
     files = []
-    for name, shape in (("A", ("M", "K")), ("B", ("K", "N"))):
-        extents = [sizes[s] for s in shape]
-        files.append(folder / f"{name}_{'x'.join(map(str, extents))}.bin")
+    for name, shape in shapes.items():
+        extents = [work.sizes[s] for s in shape]
+        files.append(folder / f"{work.operator}_{name}_{'x'.join(map(str, extents))}.bin")
         random.standard_normal(extents).astype(np.float32).tofile(files[-1])
     return files
+
+
+def read_arrays(work, files):
+    """The inputs in float64."""
+    for file, shape in zip(files, SHAPES[work.operator].values()):
+        yield np.fromfile(file, np.float32).astype(np.float64).reshape([work.sizes[s] for s in shape])
+
+
+def convolution(x, weights, bias):
+    """N x H x W x C, without padding."""
+    kernel_height, kernel_width = weights.shape[:2]
+    height, width = x.shape[1] - kernel_height + 1, x.shape[2] - kernel_width + 1
+    result = np.broadcast_to(bias, (x.shape[0], height, width, bias.size)).copy()
+    for j in range(kernel_height):
+        for i in range(kernel_width):
+            result += x[:, j : j + height, i : i + width] @ weights[j, i]
+    return result
 
 
 def compare_outputs(work, inputs, ours, theirs):
@@ -121,12 +147,17 @@ def compare_outputs(work, inputs, ours, theirs):
     if work.short_type != "f32":
         different = np.count_nonzero(ours != theirs)
         return f"{different} samples differ" if different else None
-    if work.operator == "matmul":
-        # The exact product, and the first-order bound of a sum of K products in any order.
-        a, b = (np.fromfile(f, np.float32).astype(np.float64) for f in inputs)
-        a, b = a.reshape(work.sizes["M"], -1), b.reshape(work.sizes["K"], -1)
-        bound = work.sizes["K"] * 2.0**-24 * (np.abs(a) @ np.abs(b))
-        worst = [np.max(np.abs(c.reshape(bound.shape) - a @ b) / bound) for c in (ours, theirs)]
+    if work.operator in SHAPES:
+        # The exact result, and the first-order bound of its sums in any order.
+        arrays = list(read_arrays(work, inputs))
+        if work.operator == "matmul":
+            terms, exact, size = work.sizes["K"], arrays[0] @ arrays[1], np.abs(arrays[0]) @ np.abs(arrays[1])
+        else:
+            terms = arrays[1][..., 0].size + 1
+            exact = np.maximum(convolution(*arrays), 0)
+            size = convolution(*map(np.abs, arrays))
+        bound = terms * 2.0**-24 * size
+        worst = [np.max(np.abs(c.reshape(exact.shape) - exact) / bound) for c in (ours, theirs)]
         return None if max(worst) <= 1 else f"errors of {worst[0]:.3g} and {worst[1]:.3g} times the bound"
     # Samples are in [0, 1] and some 25 operations of at most 2.5 in value make one (bilateral_grid: 50 of numbers
     # that are all positive): 64 units of 2^-24 each way.
