@@ -48,7 +48,7 @@ class Slider {
       if (loop.binding == ir::Binding::Parallel || loop.binding == ir::Binding::GpuBlock ||
           loop.binding == ir::Binding::GpuThread)
         refuse(loop);
-      if (loop.binding != ir::Binding::Serial) break;
+      if (loop.binding != ir::Binding::Serial || may_be_skipped(loop)) break;
       std::optional<std::size_t> d = sliding_dim(loop, slid);
       if (!d) continue;
       fold_dim = *d;
@@ -75,6 +75,12 @@ class Slider {
                  .legal = fmt::format("store_at a loop inside '{}', or compute it outside", loop.name)});
   }
 
+  /// Where stages share a loop, one that does not cover all of it runs in some iterations only, and with it
+  /// what is computed inside its own loops.
+  bool may_be_skipped(const LoopInfo& loop) const {
+    return !loop.sharers.empty() && tree_.loop(sched_.compute.loop).sharers.empty();
+  }
+
   // ---- Along a coordinate of the consumer
 
   void run_along(const schedule::Slide& along) {
@@ -95,10 +101,15 @@ class Slider {
       min = ir::make(ir::Op::Select, Int(64), {ir::make_var(loop.var) > loop.min, fresh, min});
     }
     box_[d] = {min, whole[d].max};
-    for (const schedule::DimNumber& fold : sched_.storage.folds) fold_as_asked(fold, whole, true, d);
+    for (const schedule::DimNumber& fold : sched_.storage.folds) {
+      if (static_cast<std::size_t>(fold.dim) == d && !together(loops))
+        refuse_fold(fold, "loops along other coordinates run between those that the window moves over",
+                    "no such loops between, or no fold_storage");
+      fold_as_asked(fold, whole, true, d);
+    }
     const Expr live = simple(whole[d].max - whole[d].min + ir::index(1));
     const std::optional<std::int64_t> most = ir::constant_upper_bound(live, tree_.facts);
-    if (sched_.storage.folds.empty() && most && *most > 0 && alone(loops)) fold_storage(d, *most);
+    if (sched_.storage.folds.empty() && most && *most > 0 && together(loops)) fold_storage(d, *most);
   }
 
   /// The loops between the sites, innermost first.
@@ -125,6 +136,10 @@ class Slider {
       if (loop.binding != ir::Binding::Serial && loop.binding != ir::Binding::Unrolled)
         refuse_slide(along, fmt::format("the loop '{}' is {}, so that no iteration comes before another",
                                         loop.name, ir::to_string(loop.binding)));
+      if (may_be_skipped(loop))
+        refuse_slide(along, fmt::format("the loop '{}' is shared, and '{}' is computed inside a loop that is "
+                                        "not",
+                                        loop.name, tree_.func(func_).name));
       loops.push_back(id);
     }
     if (loops.empty())
@@ -207,10 +222,13 @@ class Slider {
     return step && *step >= 0;
   }
 
-  /// Whether no other loop between the sites runs inside one of them.
-  bool alone(const std::vector<LoopId>& loops) const {
+  /// Whether no other loop runs between them: then all that is needed in one iteration of the innermost one
+  /// is needed of the same window.
+  bool together(const std::vector<LoopId>& loops) const {
     const std::vector<LoopId> between = loops_between();
-    return std::equal(loops.begin(), loops.end(), between.begin());
+    const auto first = std::find(between.begin(), between.end(), loops.front());
+    return static_cast<std::size_t>(between.end() - first) >= loops.size() &&
+           std::equal(loops.begin(), loops.end(), first);
   }
 
   [[noreturn]] void refuse_slide(const schedule::Slide& along, std::string message) const {
@@ -244,10 +262,17 @@ class Slider {
     const Expr later = simple(ir::make_var(loop.var) > loop.min);
     return simple(ir::rewrite(e, [&](const Expr& n) {
       if (!ir::is(n, ir::Op::Select) || !ir::equal(simple(n->args[0]), later)) return n;
-      const std::optional<std::int64_t> moved =
-          ir::constant_lower_bound(simple(n->args[1] - n->args[2]), tree_.facts);
-      return moved && *moved >= 0 ? n->args[1] : n;
+      return no_less(n->args[1], n->args[2]) ? n->args[1] : n;
     }));
+  }
+
+  /// Whether a >= b is proved, case by case.
+  bool no_less(const Expr& a, const Expr& b) {
+    if (ir::is(b, ir::Op::Select)) return no_less(a, b->args[1]) && no_less(a, b->args[2]);
+    const std::optional<std::int64_t> more = ir::constant_lower_bound(simple(a - b), tree_.facts);
+    if (more && *more >= 0) return true;
+    if (ir::is(b, ir::Op::Max)) return no_less(a, b->args[0]) && no_less(a, b->args[1]);
+    return ir::is(a, ir::Op::Max) && (no_less(a->args[0], b) || no_less(a->args[1], b));
   }
 
   std::optional<std::size_t> sliding_dim(const LoopInfo& loop, const std::vector<bool>& slid) {

@@ -219,6 +219,32 @@ TEST(ComputeWith, WorksInsideALoopOfAConsumer) {
   }
 }
 
+#ifdef CALOTYPE_HAS_LLVM
+
+TEST(ComputeWith, CountsOnNothingFromIterationsThatAreSkipped) {
+  // f goes from row -1 to H, g from 0 to H - 1, and w, which g reads two rows of, is computed inside g's own
+  // loop: row -1 of w is missing when g starts, though the shared loop has run before.
+  Dim W("W"), H("H");
+  ImageParam in(Int(32), {W, H}, "in");
+  Var x("x"), y("y");
+  Func edged = boundary::repeat_edge(in, "edged"), f("f"), g("g"), w("w"), out("out");
+  f(x, y) = edged(x, y) * 3;
+  w(x, y) = edged(x, y) + 7;
+  g(x, y) = w(x, y) - w(x, y - 1) * 2;
+  out(x, y) = f(x, y - 1) + f(x, y + 1) + g(x, y) * 5;
+  const Pipeline p("skipped", {in}, {Output(out, {W, H})});
+  for (const char* at : {"x", "y"}) {
+    Schedule s;
+    s["edged"].compute_inline();
+    s["f"].compute_root();
+    s["g"].compute_root().compute_with("f", "y");
+    s["w"].store_root().compute_at("g", at);
+    expect_chain(p, s, Target::host());
+  }
+}
+
+#endif  // CALOTYPE_HAS_LLVM
+
 /// Largest and sum of each row, then the row less the one over the other.
 Pipeline statistics() {
   Dim N("N"), R("R");

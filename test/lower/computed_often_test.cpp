@@ -137,6 +137,26 @@ TEST(ComputedOften, OfARowThatWasSplit) {
   }
 }
 
+TEST(ComputedOften, OfAChainOfWindows) {
+  Dim W("W"), H("H");
+  ImageParam in(Int(32), {W, H + 4}, "in");
+  Var x("x"), y("y");
+  Func f("f"), g("g"), out("out");
+  f(x, y) = in(x, y) * 3;
+  g(x, y) = f(x, y) + f(x, y + 1) + f(x, y + 2);
+  out(x, y) = g(x, y) + g(x, y + 1) + g(x, y + 2);
+  const Pipeline p("chain", {in}, {Output(out, {W, H})});
+  for (int depth : {0, 2}) {
+    Schedule s;
+    s["out"].split("y", "yo", "yi", 4);
+    s["g"].store_root().compute_at("out", "yi").slide("out", "y", depth);
+    s["f"].store_root().compute_at("out", "yi").slide("out", "y");
+    const Counts counts = stores(p, s, kSizes);
+    EXPECT_EQ(counts.at("g"), 6 * 13);
+    EXPECT_EQ(counts.at("f"), 6 * 15);
+  }
+}
+
 TEST(ComputedOften, OfAFuncWithUpdates) {
   Dim N("N");
   ImageParam in(Int(32), {N + 2}, "in");
