@@ -165,6 +165,10 @@ class Stage {
   /// be qualified: give the stage, as `s[acc].update()` or "acc.update(0)".
   Stage& compute_at(const FuncName& consumer, const LoopName& loop);
   Stage& compute_at(const Stage& consumer, const LoopName& loop);
+  /// Run this stage in the loops of `other` (a stage of another Func) down to `loop`: they become one, and in
+  /// each iteration the body of `other` comes first. Refused where that breaks a dependence.
+  Stage& compute_with(const FuncName& other, const LoopName& loop);
+  Stage& compute_with(const Stage& other, const LoopName& loop);
   Stage& store_at(const FuncName& consumer, const LoopName& loop);
   Stage& store_at(const Stage& consumer, const LoopName& loop);
   Stage& store_root();
@@ -200,6 +204,13 @@ class Stage {
   Stage& hoist_storage(const FuncName& consumer, const LoopName& loop);
   Stage& hoist_storage(const Stage& consumer, const LoopName& loop);
   Stage& hoist_storage_root();
+  /// Compute only what is new along a coordinate of the consumer, through all loops that it was split into,
+  /// and `depth` iterations before it is needed.
+  Stage& slide(const FuncName& consumer, const LoopName& dim, Factor depth = 0);
+  Stage& slide(const Stage& consumer, const LoopName& dim, Factor depth = 0);
+  /// Rotate through `copies` of the memory, from one iteration to the next of the loops between where it is
+  /// allocated and where it is stored.
+  Stage& ring_buffer(Factor copies);
   /// Stores to the Func's memory (an output's as well) pass the caches by, where the machine can.
   Stage& stream_stores();
 

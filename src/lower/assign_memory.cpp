@@ -93,6 +93,10 @@ class MemoryPass {
       b.strides[d] = stride;
       stride = ir::simplify(stride * b.extents[d], tree_.facts);
     }
+    if (storage.copies == 1) return;
+    b.mins.push_back(ir::index(0));
+    b.extents.push_back(ir::index(storage.copies));
+    b.strides.push_back(stride);
   }
 
   /// What is allocated where `extent` is used.
@@ -127,7 +131,7 @@ class MemoryPass {
   /// Elements if the storage has a constant upper bound, else -1.
   std::int64_t constant_elements(FuncId func, const Storage& storage) const {
     if (storage.layout) return storage.layout->size(layout::Axis::Register);
-    std::int64_t total = 1;
+    std::int64_t total = storage.copies;
     for (std::size_t d = 0; d < storage.shape.size(); ++d) {
       const std::int64_t extent = constant_extent(func, storage, d);
       if (extent < 0) return -1;

@@ -67,9 +67,9 @@ class Emitter {
       case NodeKind::Produce:
         return emit_produce(node);
       case NodeKind::Loop:
-        return emit_loop(node);
+        return in_shared_loops(node, emit_loop(node));
       case NodeKind::Body:
-        return emit_body(node.stage);
+        return in_shared_loops(node, emit_body(node.stage));
       case NodeKind::Sync:
         return ir::barrier(node.reason);
     }
@@ -87,7 +87,9 @@ class Emitter {
   }
 
   ir::Stmt emit_produce(const Node& node) {
-    std::string text = "produce " + tree_.func(node.func).name;
+    std::string text = "produce";
+    for (FuncId func : sharing(tree_.scheduled, node.func))
+      text += (func == node.func ? " " : ", ") + tree_.func(func).name;
     const schedule::FuncSchedule& sched = tree_.scheduled.of(node.func);
     if (!sched.compute_origin.empty()) text += ": " + sched.compute_origin;
     if (!profile_) return ir::note(std::move(text), children(node));
@@ -111,7 +113,8 @@ class Emitter {
   ir::Stmt emit_loop(const Node& node) {
     const LoopInfo& loop = tree_.loop(node.loop);
     open_.push_back(node.loop);
-    ir::Stmt body = guarded(node.stage, children(node), loop.var);
+    ir::Stmt body = children(node);
+    if (loop.sharers.empty()) body = guarded(node.stage, body, loop.var);
     open_.pop_back();
     std::vector<ir::Stmt> first;
     for (const PrefetchRegion& region : loop.prefetches) first.push_back(emit_prefetch(region));
@@ -125,6 +128,20 @@ class Emitter {
     info.partition = loop.partition;
     info.partition_origin = loop.partition_origin;
     return ir::for_loop(std::move(info), loop.min, loop.extent, body);
+  }
+
+  /// What a stage runs inside loops that it shares has the stage's guards around it and nothing else has.
+  ir::Stmt in_shared_loops(const Node& node, ir::Stmt s) {
+    const auto is_shared = [&](LoopId id) { return !tree_.loop(id).sharers.empty(); };
+    if (node.kind == NodeKind::Loop && is_shared(node.loop)) return s;
+    for (auto id = open_.rbegin(); id != open_.rend() && is_shared(*id); ++id)
+      if (runs_in(node.stage, *id)) s = guarded(node.stage, s, tree_.loop(*id).var);
+    return s;
+  }
+
+  bool runs_in(StageRef stage, LoopId id) const {
+    const std::vector<LoopId>& own = tree_.schedule_of(stage).loops;
+    return std::find(own.begin(), own.end(), id) != own.end();
   }
 
   /// The lines of cache that hold the box: along dimension 0 where its stride is 1 one element of each.
@@ -155,8 +172,8 @@ class Emitter {
   Expr prefetched_index(const PrefetchRegion& region, const ir::BufferPtr& b,
                         const std::vector<Expr>& first) {
     auto it = tree_.storage.find(FuncId{region.of->index});
-    return strided_index(b, first,
-                         it == tree_.storage.end() ? std::vector<std::int64_t>{} : it->second.folds);
+    if (it == tree_.storage.end()) return strided_index(b, first, {});
+    return simple(strided_index(b, first, it->second.folds) + start_of_copy(it->second, b));
   }
 
   /// Inside out, a guard goes around the body of the first loop whose variable it tests; without a variable
@@ -337,8 +354,13 @@ class Emitter {
     std::vector<Expr> stored = coordinates;
     for (std::size_t d = 0; d < stored.size(); ++d)
       if (storage.shape[d] == 1) stored[d] = storage.box[d].min;
-    return storage.layout ? register_index(func, storage, stored, user)
-                          : strided_index(b, stored, storage.folds);
+    if (storage.layout) return register_index(func, storage, stored, user);
+    return simple(strided_index(b, stored, storage.folds) + start_of_copy(storage, b));
+  }
+
+  /// Where the copy in use begins.
+  static Expr start_of_copy(const Storage& storage, const ir::BufferPtr& b) {
+    return storage.copies == 1 ? ir::index(0) : storage.copy * b->strides.back();
   }
 
   Expr strided_index(const ir::BufferPtr& b, const std::vector<Expr>& coordinates,

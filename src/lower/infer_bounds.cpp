@@ -35,8 +35,7 @@ class Inference {
   void run() {
     declare_arguments(tree_);
     const std::vector<FuncId>& order = tree_.scheduled.order;
-    for (auto it = order.rbegin(); it != order.rend(); ++it)
-      if (!tree_.inlined(*it)) infer(*it);
+    for (auto it = order.rbegin(); it != order.rend(); ++it) infer_in_group(*it);
     for (const lang::InputDef& input : graph().inputs) check_input(input);
     for (const auto& [ref, info] : tree_.stages)
       for (const schedule::Prefetch& p : tree_.schedule_of(ref).prefetches) prefetch(ref, p);
@@ -53,6 +52,14 @@ class Inference {
   }
 
   // ---- Regions
+
+  /// Funcs that share loops stand together in the order: with the first one all are resolved.
+  void infer_in_group(FuncId id) {
+    if (tree_.inlined(id)) return;
+    infer(id);
+    const std::vector<FuncId> funcs = sharing(tree_.scheduled, id);
+    if (funcs.size() > 1 && funcs.front() == id) join_loops(tree_, algebra_, funcs);
+  }
 
   void infer(FuncId id) {
     const lang::FuncDef& func = tree_.func(id);
@@ -172,13 +179,28 @@ class Inference {
     clip(promised, coordinate, tree_.def(reads.reader).predicate, scope);
     intersect(i, eliminate_to(promised, loops, reads.site, name));
     // Loops that were fused and split again give values that go through products of sizes, and then say less
-    // than the region as a whole.
-    if (!i.bounded()) {
+    // than the region as a whole. So does a quotient of a sum of loops: it is taken apart, and what its parts
+    // have to do with each other is lost. Inside loops the index alone is looked at: there fused coordinates
+    // are exact, and a second bound would only be one more term.
+    const bool root = reads.site.kind == Place::Kind::Root;
+    if (!i.bounded() || divides(coordinate) || (root && divides(coordinate, scope))) {
       const Interval whole = algebra_.bounds_of(coordinate, whole_scope(reads.reader));
       intersect(i, eliminate_to(whole, loops, reads.site, name));
     }
     reads.ranges.emplace_back(coordinate, i);
     return i;
+  }
+
+  static bool divides(const Expr& e) {
+    return ir::any_of(e, [](const Expr& n) { return ir::is(n, ir::Op::Div) || ir::is(n, ir::Op::Mod); });
+  }
+  /// Whether a symbol of the coordinate has such a range.
+  static bool divides(const Expr& coordinate, const ir::Scope& scope) {
+    const std::vector<ir::SymbolPtr> symbols = ir::free_symbols(coordinate);
+    return std::any_of(symbols.begin(), symbols.end(), [&](const ir::SymbolPtr& s) {
+      const auto range = scope.find(s);
+      return range != scope.end() && (divides(range->second.min) || divides(range->second.max));
+    });
   }
 
   // Ends are compared only when both are eliminated: before that the tighter one may depend on more loops,
@@ -194,6 +216,14 @@ class Inference {
     if (!predicate.defined()) return;
     if (ir::is(predicate, ir::Op::And))
       for (const Expr& part : predicate->args) clip(range, index, part, scope);
+    // What bounds a dividend bounds the quotient.
+    if (ir::is(index, ir::Op::Div) && ir::as_int(index->args[1]).value_or(0) > 0) {
+      Interval dividend;
+      clip(dividend, index->args[0], predicate, scope);
+      for (Expr* end : {&dividend.min, &dividend.max})
+        if (end->defined()) *end = simple(*end / index->args[1]);
+      intersect(range, dividend);
+    }
     const bool strict = ir::is(predicate, ir::Op::Lt);
     if (!strict && !ir::is(predicate, ir::Op::Le)) return;
     const Expr low = predicate->args[0], high = predicate->args[1], gap = ir::index(strict ? 1 : 0);
@@ -239,7 +269,7 @@ class Inference {
     const lang::StageDef& def = tree_.def(ref);
     for (std::size_t i = 0; i < info.dims.size(); ++i) {
       if (!info.coordinates[i].defined()) continue;
-      Interval range{info.coordinates[i], info.limits[i]};
+      Interval range{info.starts[i], info.limits[i]};
       if (def.predicate.defined()) tighten(range, def.predicate, info.dims[i], info);
       scope[info.dims[i]] = range;
     }
@@ -264,7 +294,7 @@ class Inference {
     ir::Scope others = ir::make_scope();
     for (std::size_t i = 0; i < info.dims.size(); ++i)
       if (info.dims[i] != dim && info.coordinates[i].defined())
-        others[info.dims[i]] = {info.coordinates[i], info.limits[i]};
+        others[info.dims[i]] = {info.starts[i], info.limits[i]};
     if (solved->min.defined()) {
       Interval low = algebra_.bounds_of(solved->min, others);
       if (low.min.defined()) range.min = simple(max(range.min, low.min));
@@ -353,6 +383,7 @@ class Inference {
   static void add_range(StageInfo& ranges, const ir::SymbolPtr& dim, const Interval& range) {
     ranges.dims.push_back(dim);
     ranges.coordinates.push_back(range.min);
+    ranges.starts.push_back(range.min);
     ranges.limits.push_back(range.max);
   }
 
@@ -423,7 +454,9 @@ class Inference {
 
   // ---- Prefetches
 
-  void prefetch(StageRef owner, const schedule::Prefetch& p) {
+  void prefetch(StageRef owner, schedule::Prefetch p) {
+    p.at = tree_.scheduled.shared_loop(p.at);
+    p.from = tree_.scheduled.shared_loop(p.from);
     if (p.of->kind == ir::CalleeKind::Func) require_outside(owner, p);
     const Place site{Place::Kind::At, owner.func, owner.stage, p.at};
     Box box(p.of->rank);

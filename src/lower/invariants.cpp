@@ -68,9 +68,11 @@ void check_placed(const LoopTree& tree) {
   visit(tree.root, [&](const Node& node, const std::vector<const Node*>& chain) {
     if (node.kind != NodeKind::Body) return;
     ++bodies[node.stage];
-    std::size_t own = std::count_if(chain.begin(), chain.end(), [&](const Node* n) {
-      return n->kind == NodeKind::Loop && n->stage == node.stage;
-    });
+    std::size_t own = 0;
+    for (LoopId id : tree.schedule_of(node.stage).loops)
+      own += std::count_if(chain.begin(), chain.end(), [&](const Node* n) {
+        return n->kind == NodeKind::Loop && n->loop == tree.scheduled.shared_loop(id);
+      });
     expect(own == tree.schedule_of(node.stage).loops.size(), "place", tree.func(node.stage.func).name,
            "a body is not inside the loops of its stage");
   });

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "lower/passes.h"
+
 namespace calotype::lower {
 namespace {
 
@@ -51,7 +53,7 @@ class Printer {
         line(realize_text(node.func));
         break;
       case NodeKind::Produce:
-        line(fmt::format("produce {}:", tree_.func(node.func).name));
+        line(fmt::format("produce {}:", produced(node.func)));
         break;
       case NodeKind::Loop:
         print_loop(tree_.loop(node.loop));
@@ -64,6 +66,13 @@ class Printer {
         break;
     }
     print_children(node);
+  }
+
+  std::string produced(FuncId first) {
+    std::string names;
+    for (FuncId func : sharing(tree_.scheduled, first))
+      names += (names.empty() ? "" : ", ") + tree_.func(func).name;
+    return names;
   }
 
   void print_children(const Node& node) {
@@ -83,6 +92,8 @@ class Printer {
                                    tree_.func(func).type_text(), box_text(storage.box));
     for (std::size_t d = 0; d < storage.folds.size(); ++d)
       if (storage.folds[d]) text += fmt::format(", dimension {} a ring of {}", d, storage.folds[d]);
+    if (storage.copies > 1)
+      text += fmt::format(", {} copies, number {}", storage.copies, ir::to_string(storage.copy));
     if (!storage.buffers.empty())
       text += fmt::format(" in {}", ir::to_string(storage.buffers.front()->space));
     if (storage.layout) {

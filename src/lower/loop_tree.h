@@ -85,6 +85,7 @@ struct LoopInfo {
   std::vector<PrefetchRegion> prefetches;
   ir::Partition partition = ir::Partition::Auto;
   std::string partition_origin;
+  std::vector<StageRef> sharers;  ///< stages beside the owner's that run in it as if it were their own
 };
 
 /// A stage as the bounds pass resolved it.
@@ -92,6 +93,7 @@ struct StageInfo {
   Box need;  ///< the stage's pure dims range over this (invalid dims of an update: empty interval)
   std::vector<ir::SymbolPtr> dims;  ///< symbols of the definition: args, then reduction dims
   std::vector<Expr> coordinates;    ///< value of each of `dims` in terms of loop variables
+  std::vector<Expr> starts;         ///< smallest value each of `dims` takes, for bounds; same size
   std::vector<Expr> limits;         ///< largest value each of `dims` takes, for bounds; same size
   std::vector<Guard> guards;
 };
@@ -108,6 +110,8 @@ struct Storage {
   std::vector<Binding> lets;
   /// For Register storage of a whole block: who holds what.
   std::optional<layout::Layout> layout;
+  std::int64_t copies = 1;          ///< of all of it, used in turn
+  Expr copy;                        ///< which of them is in use, in terms of loops; with several
   std::vector<std::int64_t> shape;  ///< constant upper bounds of the extents, for tiles and stacks; -1: none
 };
 

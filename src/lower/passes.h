@@ -74,6 +74,19 @@ void align_region(LoopTree& tree, FuncId func, Box& box);
 void check_aligned(const LoopTree& tree, FuncId func, const Box& box);
 /// Used by infer_bounds: what is known of the extents of memory, once box and rings are.
 void shape_storage(LoopTree& tree, FuncId func, Storage& storage);
+/// Used by place: an order of the Funcs, still producers first, in which those that share loops stand
+/// together.
+void order_sharing(Scheduled& scheduled);
+/// Used by place: the productions of Funcs that share loops, in that order, as one.
+Node share_nests(const LoopTree& tree, std::vector<Node> productions);
+/// Used by infer_bounds as soon as all Funcs of a nest that stages share are resolved: one range for each
+/// shared loop, and guards for stages that do not cover it.
+void join_loops(LoopTree& tree, ir::Algebra& algebra, const std::vector<FuncId>& funcs);
+/// Used by join_loops: refuses a nest where a stage reads what is not complete.
+void check_shared_order(const LoopTree& tree, const std::vector<FuncId>& funcs);
+/// The Funcs whose stages share loops with one of this Func, directly or through others, itself included, in
+/// the order of the Funcs.
+std::vector<FuncId> sharing(const Scheduled& scheduled, FuncId func);
 /// Used by infer_bounds, first of all.
 void declare_arguments(LoopTree& tree);
 /// Used by infer_bounds: the loops of a stage whose region (`info.need`) is known.

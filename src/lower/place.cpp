@@ -1,8 +1,9 @@
 // Placement: the loop tree's shape, from where each Func is computed and stored.
 //
 // Requires: inlined definitions. Leaves: a tree with every loop, body, production and realisation at its
-// place; loops have no extents yet. Consumers are placed before their producers, so the loop that a producer
-// is computed at exists; a later production goes in front of everything already at its site.
+// place; loops have no extents yet. Funcs that share loops have one production. Consumers are placed before
+// their producers, so the loop that a producer is computed at exists; a later production goes in front of
+// everything already at its site.
 
 #include "lower/passes.h"
 
@@ -41,10 +42,17 @@ Node& site(LoopTree& tree, const schedule::Place& place, FuncId func) {
                .func = tree.func(func).name});
 }
 
-void insert(LoopTree& tree, FuncId func) {
+/// Funcs of one nest, or one alone.
+void produce(LoopTree& tree, const std::vector<FuncId>& funcs) {
+  Node& compute = site(tree, tree.scheduled.of(funcs.front()).compute, funcs.front());
+  std::vector<Node> productions;
+  for (FuncId func : funcs) productions.push_back(production(tree, func));
+  Node node = funcs.size() == 1 ? std::move(productions.front()) : share_nests(tree, std::move(productions));
+  compute.children.insert(compute.children.begin(), std::move(node));
+}
+
+void realize(LoopTree& tree, FuncId func) {
   const schedule::FuncSchedule& schedule = tree.scheduled.of(func);
-  Node& compute = site(tree, schedule.compute, func);
-  compute.children.insert(compute.children.begin(), production(tree, func));
   if (tree.scheduled.graph.is_output(func)) return;
   Node& store = site(tree, schedule.hoist, func);
   Node realize{.kind = NodeKind::Realize, .func = func};
@@ -71,9 +79,17 @@ LoopTree place(Scheduled scheduled, const Options& options) {
     tree.loops[i].partition = loop.partition;
     tree.loops[i].partition_origin = loop.partition_origin;
   }
-  const std::vector<FuncId>& order = tree.scheduled.order;
-  for (auto it = order.rbegin(); it != order.rend(); ++it)
-    if (!tree.inlined(*it)) insert(tree, *it);
+  for (const schedule::SharedNest& nest : tree.scheduled.shared)
+    for (const auto& [own, shared] : nest.loops) tree.loop(shared).sharers.push_back({nest.func, nest.stage});
+  order_sharing(tree.scheduled);
+  const std::vector<FuncId> order = tree.scheduled.order;
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    if (tree.inlined(*it)) continue;
+    const std::vector<FuncId> funcs = sharing(tree.scheduled, *it);
+    if (funcs.back() != *it) continue;  // the last one stands for all
+    produce(tree, funcs);
+    for (auto func = funcs.rbegin(); func != funcs.rend(); ++func) realize(tree, *func);
+  }
   return tree;
 }
 

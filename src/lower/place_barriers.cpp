@@ -2,7 +2,8 @@
 //
 // Requires: memory. Leaves: Sync nodes between nests of a block where one thread may touch what another one
 // does: a read after a write, a write after a read, a write after a write of the same shared storage with no
-// barrier between, around loops' back edges too. What a barrier orders comes from the access tables of
+// barrier between, around loops' back edges too; and of global storage, where stages of several Funcs share a
+// kernel. What a barrier orders comes from the access tables of
 // instruction records. Accesses of a stage to its own element are its thread's alone and need none. Nothing
 // to do on the host.
 
@@ -43,9 +44,20 @@ class Barriers {
     }
   }
 
-  bool is_shared(FuncId func) const {
-    auto it = tree_.storage.find(func);
-    return it != tree_.storage.end() && it->second.buffers.front()->space == ir::MemorySpace::Shared;
+  ir::MemorySpace space_of(FuncId func) const {
+    const auto output = tree_.output_of.find(func);
+    return output != tree_.output_of.end() ? output->second.front()->space
+                                           : tree_.storage.at(func).buffers.front()->space;
+  }
+
+  bool is_shared(FuncId func) const { return space_of(func) == ir::MemorySpace::Shared; }
+
+  /// Memory of all, where stages of several Funcs run in one kernel. What is read of it is never written
+  /// again: that is a condition of sharing loops.
+  bool is_of_all(FuncId func) const {
+    const ir::MemorySpace space = space_of(func);
+    return (space == ir::MemorySpace::Global || space == ir::MemorySpace::Argument) &&
+           sharing(tree_.scheduled, func).size() > 1;
   }
 
   bool is_thread_loop(const Node& node) const {
@@ -65,12 +77,12 @@ class Barriers {
     visit(leaf, [&](const Node& node, const std::vector<const Node*>&) {
       if (node.kind != NodeKind::Body) return;
       require_ordered(*node.instruction, node.stage);
-      if (is_shared(node.stage.func)) result.written.insert(node.stage.func);
+      if (is_shared(node.stage.func) || is_of_all(node.stage.func)) result.written.insert(node.stage.func);
       for (const Expr& call : calls_in(tree_.def(node.stage))) {
         const ir::Callee& callee = *ir::callee_of(call);
         if (callee.kind != ir::CalleeKind::Func) continue;
         const FuncId read{callee.index};
-        if (is_shared(read) && read != node.stage.func) result.read.insert(read);
+        if (read != node.stage.func && (is_shared(read) || is_of_all(read))) result.read.insert(read);
       }
     });
     return result;
@@ -89,6 +101,7 @@ class Barriers {
       if (pending.written.count(f))
         return fmt::format("{} is complete before it is read", tree_.func(f).name);
     for (FuncId f : next.written) {
+      if (!is_shared(f)) continue;
       if (pending.read.count(f))
         return fmt::format("{} has been read before it is written again", tree_.func(f).name);
       if (pending.written.count(f))

@@ -1,7 +1,7 @@
 // Extents and values of one stage's loops, following its transforms forth and back.
 //
 // Requires: the region that the stage produces (StageInfo::need). Leaves: the stage's loops in
-// LoopTree::loops, and dims, coordinates, limits and guards of its StageInfo.
+// LoopTree::loops, and dims, coordinates, starts, limits and guards of its StageInfo.
 
 #include <fmt/format.h>
 
@@ -152,6 +152,7 @@ class StageLoops {
       const LoopId id = sched_.dims[i];
       Expr coordinate = id.valid() ? simple(mins_[i] + values_.at(id)) : Expr();
       info_.coordinates.push_back(coordinate);
+      info_.starts.push_back(coordinate);
       info_.limits.push_back(is_guarded(id) ? simple(min(coordinate, lasts_[i])) : coordinate);
     }
   }

@@ -2,8 +2,8 @@
 // extents.
 //
 // Requires: the region of a Func that is needed, or the box of what it stores and the rings in it. Leaves:
-// the region aligned; Storage::shape and Storage::hoisted. Called by bounds inference for each Func, since an
-// aligned region is what its producers have to cover.
+// the region aligned; Storage::shape, Storage::hoisted and the copies that take turns. Called by bounds
+// inference for each Func, since an aligned region is what its producers have to cover.
 
 #include <fmt/format.h>
 
@@ -66,6 +66,21 @@ void hoist(LoopTree& tree, FuncId id, Storage& storage) {
          .value = ir::to_string(extent),
          .legal = "bound_storage along it, or a loop further in"});
   }
+}
+
+/// The copies take turns by the number of the iteration of the loops between.
+void take_turns(LoopTree& tree, FuncId id, Storage& storage) {
+  const schedule::FuncSchedule& sched = tree.scheduled.of(id);
+  if (sched.storage.copies == 1) return;
+  Expr turn = ir::index(0), inner = ir::index(1);
+  for (LoopId loop_id : site_loops(tree, sched.store)) {
+    if (sched.hoist.kind == Place::Kind::At && loop_id == sched.hoist.loop) break;
+    const LoopInfo& loop = tree.loop(loop_id);
+    turn = turn + (ir::make_var(loop.var) - loop.min) * inner;
+    inner = inner * loop.extent;
+  }
+  storage.copies = sched.storage.copies;
+  storage.copy = ir::simplify(turn % ir::index(storage.copies), tree.facts);
 }
 
 void bound_storage(LoopTree& tree, FuncId id, const schedule::DimNumber& bound, Storage& storage) {
@@ -135,6 +150,7 @@ void shape_storage(LoopTree& tree, FuncId id, Storage& storage) {
   for (const schedule::DimNumber& bound : tree.scheduled.of(id).storage.extents)
     bound_storage(tree, id, bound, storage);
   hoist(tree, id, storage);
+  take_turns(tree, id, storage);
 }
 
 }  // namespace calotype::lower

@@ -8,6 +8,7 @@
 #include "schedule/defaults.h"
 #include "schedule/gpu.h"
 #include "schedule/places.h"
+#include "schedule/shared.h"
 #include "schedule/spelling.h"
 
 namespace calotype::schedule {
@@ -149,11 +150,13 @@ Scheduled apply(const lang::Graph& graph, const Schedule& schedule, const Target
     for (std::size_t i = 0; i < schedule.directives().size(); i++)
       if ((schedule.directives()[i].name == "assume") == assumptions)
         apply_directive(state, static_cast<int>(i), later);
+  resolve_shared(state);
   resolve_places(state);
   check_later(state, later);
   // The checks of the whole need a whole: after a refusal they would only report its consequences.
   if (state.refusals.empty()) default_places(state);
   if (state.refusals.empty()) check_places(state);
+  if (state.refusals.empty()) check_shared(state);
   if (state.refusals.empty()) default_loops(state);
   if (state.refusals.empty()) check_vector_places(state);
   if (state.refusals.empty() && target.is_gpu()) check_gpu(state);

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "schedule/shared.h"
+
 namespace calotype::schedule {
 
 namespace {
@@ -58,10 +60,12 @@ void unknown_loop(State& state, const LoopReference& r, const std::vector<Named>
                name_choices(r.loop, names, "loops of " + r.stage));
 }
 
-void resolve(State& state, const LoopReference& r) {
+}  // namespace
+
+std::optional<Place> find_place(State& state, const LoopReference& r) {
   const std::vector<Named> stages = stages_named(state, r.stage);
-  if (stages.empty()) return unknown_stage(state, r);
-  if (inside_refused(state, stages, r.loop)) return;
+  if (stages.empty()) unknown_stage(state, r);
+  if (stages.empty() || inside_refused(state, stages, r.loop)) return std::nullopt;
   std::vector<Place> found;
   std::vector<std::string> where;
   for (const Named& n : stages)
@@ -71,14 +75,25 @@ void resolve(State& state, const LoopReference& r) {
         where.push_back(n.stage == 0 && stages.size() > 1 ? state.def(n.func).name + ".pure"
                                                           : state.stage_name(n.func, n.stage));
       }
-  if (found.empty()) return unknown_loop(state, r, stages);
-  if (found.size() > 1)
-    return state.refuse(r.func, -1, r.directive,
-                        fmt::format("the loop '{}' is found in several stages of {}", r.loop, r.stage),
-                        r.loop, fmt::format("name the stage: {}", fmt::join(where, ", ")));
+  if (found.size() == 1) return found[0];
+  if (found.empty())
+    unknown_loop(state, r, stages);
+  else
+    state.refuse(r.func, -1, r.directive,
+                 fmt::format("the loop '{}' is found in several stages of {}", r.loop, r.stage), r.loop,
+                 fmt::format("name the stage: {}", fmt::join(where, ", ")));
+  return std::nullopt;
+}
+
+namespace {
+
+/// Of a loop that stages share the place is in the stage whose loop it is.
+void resolve(State& state, const LoopReference& r) {
+  std::optional<Place> found = find_place(state, r);
+  if (!found) return;
+  state.stage(found->func, found->stage).referred = true;
   FuncSchedule& f = state.out.funcs[r.func.value];
-  f.*r.place = found[0];
-  state.stage(found[0].func, found[0].stage).referred = true;
+  f.*r.place = owner_of(state, *found);
 }
 
 bool reads(const lang::StageDef& stage, FuncId func) {
@@ -140,7 +155,8 @@ std::vector<Reader> readers_of(const State& state, FuncId func) {
 
 std::vector<Around> loops_around(const State& state, FuncId func, int stage) {
   std::vector<Around> around;
-  for (LoopId id : state.loops_of(func, stage).loops) around.push_back({func, stage, id});
+  for (LoopId id : state.loops_of(func, stage).loops)
+    around.push_back({func, stage, state.out.shared_loop(id)});
   const std::vector<Around> outside = loops_around(state, state.out.of(func).compute);
   around.insert(around.end(), outside.begin(), outside.end());
   return around;
@@ -159,6 +175,7 @@ namespace {
 /// `outside` gets the first reader that does not.
 bool inside(const State& state, const Reader& reader, const Place& place, Reader& outside) {
   if (reader.func == place.func && reader.stage == place.stage) return true;
+  if (runs_in(state, reader.func, reader.stage, place.loop)) return true;
   const Place& own = state.out.of(reader.func).compute;
   if (own.kind == Place::Kind::Inline) {
     for (const Reader& next : readers_of(state, reader.func))
@@ -184,6 +201,8 @@ std::string text_of_place(const State& state, const Place& p) {
 
 bool check_consumer(State& state, FuncId func, const Place& place, int directive) {
   if (consumes(state, place.func, func)) return true;
+  for (const SharedNest& nest : state.out.shared)
+    if (runs_in(state, nest.func, nest.stage, place.loop) && consumes(state, nest.func, func)) return true;
   std::vector<std::string> names;
   for (const Reader& r : readers_of(state, func)) names.push_back(state.stage_name(r.func, r.stage));
   state.refuse(func, -1, directive,

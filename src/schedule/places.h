@@ -1,6 +1,8 @@
 #pragma once
 // Where Funcs are computed and stored: looking up the loops named, and whether they enclose what they must.
 
+#include <optional>
+
 #include "schedule/state.h"
 
 namespace calotype::schedule {
@@ -12,6 +14,9 @@ void claim_store(Application& a);
 void claim_hoist(Application& a, Place::Kind kind);
 /// Notes that `a` names a loop of another stage, looked up by `resolve_places`.
 void refer_to_loop(Application& a, Place FuncSchedule::* place);
+
+/// The loop that a directive on `func` names by a stage's text and its own, or nothing: then it is refused.
+std::optional<Place> find_place(State& state, const LoopReference& reference);
 
 /// Looks up every loop that compute_at, store_at and hoist_storage name.
 void resolve_places(State& state);

@@ -84,6 +84,12 @@ void print_storage(const Scheduled& s, const lang::FuncDef& f, const FuncSchedul
   lines(storage.pads, "padded by");
   lines(storage.extents, "of extent");
   lines(storage.folds, "a ring of");
+  if (storage.copies > 1)
+    out += fmt::format("  {} copies in turn  [{}]\n", storage.copies, storage.copies_origin);
+  if (own.slide)
+    out += fmt::format("  slides along {} of {}, {} ahead  [{}]\n", s.loop(own.slide->dim).name,
+                       lang::stage_name(s.graph.func(own.slide->func), own.slide->stage), own.slide->depth,
+                       own.slide->origin);
   if (storage.stream_loads) out += "  loads pass the caches by\n";
   if (storage.stream_stores) out += "  stores pass the caches by\n";
 }
@@ -104,6 +110,10 @@ std::string to_string(const Scheduled& s) {
     print_storage(s, f, own, out);
     for (int i = 0; i < static_cast<int>(f.stages.size()); i++) print_stage(s, f, i, out);
   }
+  for (const SharedNest& n : s.shared)
+    out += fmt::format(
+        "{} in the loops of {} down to {}  [{}]\n", lang::stage_name(s.graph.func(n.func), n.stage),
+        lang::stage_name(s.graph.func(n.with), n.with_stage), s.loop(n.loops.back().second).name, n.origin);
   for (const SizeEstimate& e : s.sizes)
     out += fmt::format("{} estimated as {}  [{}]\n", e.size, e.value, e.origin);
   for (const std::string& loop : s.numerics.reassociates) out += fmt::format("reassociates {}\n", loop);

@@ -66,6 +66,26 @@ struct Place {
   LoopId loop;
 };
 
+/// A stage that runs in loops of another one. Of each pair the loop of the first stage is a part of that of
+/// the second, which stands for both.
+struct SharedNest {
+  FuncId func;  ///< the stage whose body comes later
+  int stage = 0;
+  FuncId with;  ///< the one whose loops they are
+  int with_stage = 0;
+  std::vector<std::pair<LoopId, LoopId>> loops;  ///< outermost first
+  std::string origin;
+};
+
+/// The window of a Func moves along a coordinate of a consumer.
+struct Slide {
+  FuncId func;  ///< the consumer
+  int stage = 0;
+  LoopId dim;              ///< one of the stage's `dims`
+  std::int64_t depth = 0;  ///< iterations that it is computed ahead
+  std::string origin;
+};
+
 struct BoundPromise {
   int dim = 0;
   std::optional<std::int64_t> min;  ///< none: wherever it starts
@@ -94,6 +114,8 @@ struct StorageSchedule {
   std::vector<DimNumber> multiples, pads, extents, folds;
   std::string origin;  ///< the last directive that changes strides; empty: none
   bool stream_loads = false, stream_stores = false;
+  std::int64_t copies = 1;  ///< of all of it, used in turn
+  std::string copies_origin;
 
   /// What a list says of a dimension; nullptr: nothing.
   static const DimNumber* find(const std::vector<DimNumber>& list, int dim) {
@@ -136,6 +158,7 @@ struct FuncSchedule {
   Place compute, store;  ///< store is the same as compute unless store_at said otherwise
   Place hoist;           ///< where the memory is allocated: as store unless hoist_storage said otherwise
   std::string hoist_origin;
+  std::optional<Slide> slide;
   Memory memory = Memory::Auto;
   std::vector<BoundPromise> bounds;
   std::vector<BoundAlignment> alignments;
@@ -157,6 +180,7 @@ struct Scheduled {
   std::vector<FuncId> order;  ///< all Funcs, producers before consumers
   std::vector<FuncSchedule> funcs;             ///< by FuncId
   std::vector<Loop> loops;                     ///< by LoopId
+  std::vector<SharedNest> shared;              ///< in the order of the directives
   std::vector<SizeAssumption> assumptions;     ///< sizes with one value are that constant in `graph`
   std::vector<AssumedExtent> assumed_extents;  ///< what tells their values at a call
   Numerics numerics;
@@ -166,6 +190,13 @@ struct Scheduled {
 
   const Loop& loop(LoopId id) const { return loops[id.value]; }
   const FuncSchedule& of(FuncId id) const { return funcs[id.value]; }
+  /// The loop that stands for this one: another stage's where they share it.
+  LoopId shared_loop(LoopId id) const {
+    for (const SharedNest& nest : shared)
+      for (const auto& [own, other] : nest.loops)
+        if (own == id) return other;
+    return id;
+  }
 };
 
 /// Apply every directive in order, then the defaults for what was left unsaid, then the checks that need no

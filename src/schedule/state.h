@@ -24,6 +24,14 @@ struct LoopReference {
   int directive = -1;
 };
 
+/// `compute_with` before its loop has been looked up.
+struct SharedReference {
+  FuncId func;
+  int stage = 0;
+  std::string of, loop;
+  int directive = -1;
+};
+
 struct StageState {
   std::vector<LoopId> ever;         ///< every loop the stage had, in order of making
   std::vector<std::string> unmade;  ///< loops that a refused directive would have made
@@ -48,6 +56,7 @@ struct State {
   std::vector<FuncState> funcs;      ///< by FuncId
   std::vector<int> loop_directives;  ///< by LoopId: the directive that made or bound it last, -1 for none
   std::vector<LoopReference> references;
+  std::vector<SharedReference> shared_references;
   std::vector<Refusal> refusals;
   std::vector<std::string> unmade_funcs;  ///< Funcs that a refused directive would have made
 

@@ -6,6 +6,7 @@
 #include "fuzz/exclusions.h"
 #include "schedule/directive.h"
 #include "schedule/places.h"
+#include "schedule/shared.h"
 
 namespace calotype::fuzz {
 
@@ -26,6 +27,7 @@ void apply_all(schedule::State& state, const Schedule& schedule) {
     } catch (const schedule::Skipped&) {
     }
   }
+  schedule::resolve_shared(state);
   schedule::resolve_places(state);
   for (schedule::Application& a : later) try {
       a.spec.check(a);

@@ -6,6 +6,7 @@
   X(compute_inline)     \
   X(compute_root)       \
   X(compute_at)         \
+  X(compute_with)       \
   X(store_root)         \
   X(store_at)           \
   X(hoist_storage_root) \
@@ -16,6 +17,8 @@
   X(pad)                \
   X(bound_storage)      \
   X(fold_storage)       \
+  X(slide)              \
+  X(ring_buffer)        \
   X(bound)              \
   X(bound_extent)       \
   X(align_bounds)       \
