@@ -78,6 +78,10 @@ TEST(ComputeWith, SharesEveryBlockLoop) {
   Schedule some = s, all = s;
   some["b"].compute_with("a.pure", "y");
   expect_refused(pair(), some, {"the block loop 'x' would stand inside", "every block loop shared"}, gpu);
+  Schedule bare;
+  bare["b"].compute_with("a.pure", "y");
+  EXPECT_FALSE(bare.check(pair(), gpu).empty());
+  for (const Diagnostic& d : bare.check(pair(), gpu)) EXPECT_NE(d.directive, "") << d.str();
   all["b"].compute_with("a.pure", "x");
   EXPECT_TRUE(all.check(pair(), gpu).empty());
 }
