@@ -67,7 +67,7 @@ class StageCheck {
   }
 
   /// The last directive on the stage, where the missing gpu_blocks would follow; else the one that computes
-  /// another Func at a loop of it.
+  /// another Func at a loop of it or with it.
   int last_directive() const {
     const std::vector<Directive>& all = state_.schedule.directives();
     for (int i = static_cast<int>(all.size()) - 1; i >= 0; i--)
@@ -79,6 +79,8 @@ class StageCheck {
       last = std::max(last, state_.loop_directives[id.value]);
     for (const LoopReference& r : state_.references)
       if (r.directive > last && refers_here(r)) last = r.directive;
+    for (const SharedReference& r : state_.shared_references)
+      if (r.directive > last && shares_here(r)) last = r.directive;
     return last;
   }
 
@@ -86,6 +88,12 @@ class StageCheck {
     const FuncSchedule& f = state_.out.of(r.func);
     const Place& place = f.*r.place;
     return place.kind == Place::Kind::At && place.func == func_ && place.stage == stage_;
+  }
+
+  bool shares_here(const SharedReference& r) const {
+    return std::any_of(state_.out.shared.begin(), state_.out.shared.end(), [&](const SharedNest& nest) {
+      return nest.func == r.func && nest.stage == r.stage && nest.with == func_ && nest.with_stage == stage_;
+    });
   }
 
   void blocks() {

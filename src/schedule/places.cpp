@@ -102,6 +102,23 @@ bool reads(const lang::StageDef& stage, FuncId func) {
   return false;
 }
 
+/// Refuses a Func that would be computed inside its own loops: that may be where stages share some.
+void refuse_circles(State& state) {
+  if (state.out.shared.empty()) return;
+  for (const lang::FuncDef& def : state.out.graph.funcs) {
+    Place& own = state.out.funcs[def.id.value].compute;
+    const Place* place = &own;
+    for (std::size_t n = 0; n <= state.out.graph.funcs.size() && place->kind == Place::Kind::At; n++)
+      place = &state.out.of(place->func).compute;
+    if (place->kind != Place::Kind::At) continue;
+    state.refuse(
+        def.id, -1, state.funcs[def.id.value].compute_directive,
+        fmt::format("'{}' would be computed inside a loop that itself runs inside '{}'", def.name, def.name),
+        state.loop(own.loop).name, "a loop that is not shared with what is computed inside it");
+    own.kind = Place::Kind::Root;
+  }
+}
+
 }  // namespace
 
 void claim_compute(Application& a, Place::Kind kind) {
@@ -143,6 +160,7 @@ void refer_to_loop(Application& a, Place FuncSchedule::* place) {
 
 void resolve_places(State& state) {
   for (const LoopReference& r : state.references) resolve(state, r);
+  refuse_circles(state);
 }
 
 std::vector<Reader> readers_of(const State& state, FuncId func) {

@@ -42,7 +42,7 @@ const std::vector<Proposer>& proposers() {
       {"prefetch", Turn::Loops, 5, true, false, propose_prefetch},
       {"partition", Turn::Loops, 6, true, true, propose_partition},
       {"rename", Turn::Loops, 4, true, true, propose_rename},
-      {"compute_with", Turn::Loops, 8, true, true, propose_compute_with},
+      {"compute_with", Turn::Storage, 12, true, true, propose_compute_with},
       {"slide", Turn::Storage, 10, true, true, propose_slide},
       {"ring_buffer", Turn::Storage, 6, true, true, propose_ring_buffer},
   };

@@ -30,6 +30,7 @@ bool same_place(const Draft& d, schedule::FuncId func) {
 }  // namespace
 
 void propose_compute_with(Draft& d) {
+  d.stage = static_cast<int>(d.random.below(static_cast<std::int64_t>(d.func_def().stages.size())));
   std::vector<schedule::Around> loops;
   for (const lang::FuncDef& f : d.state().out.graph.funcs)
     for (int s = 0; s < static_cast<int>(f.stages.size()); ++s) {

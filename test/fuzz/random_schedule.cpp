@@ -69,8 +69,9 @@ class Drawing {
     bool addressed = false;
     for (const schedule::Directive& d : d_.schedule().directives()) {
       const schedule::Value* of = schedule::find_arg(d, "of");
-      const bool place = d.name == "compute_at" || d.name == "store_at";
-      if (place ? *of == schedule::Value(stage) || *of == schedule::Value(stage + ".pure") : d.stage == stage)
+      const bool place = d.name == "compute_at" || d.name == "store_at" || d.name == "compute_with";
+      const bool there = place && (*of == schedule::Value(stage) || *of == schedule::Value(stage + ".pure"));
+      if (there || (d.stage == stage && !(place && d.name != "compute_with")))
         addressed =
             addressed || schedule::find_directive(d.name)->addresses != schedule::Addresses::Func || place;
       if (d.stage == stage && d.name == "gpu_blocks") return false;

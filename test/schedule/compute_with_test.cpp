@@ -78,6 +78,10 @@ TEST(ComputeWith, SharesEveryBlockLoop) {
   Schedule some = s, all = s;
   some["b"].compute_with("a.pure", "y");
   expect_refused(pair(), some, {"the block loop 'x' would stand inside", "every block loop shared"}, gpu);
+  Schedule bare;
+  bare["b"].compute_with("a.pure", "y");
+  EXPECT_FALSE(bare.check(pair(), gpu).empty());
+  for (const Diagnostic& d : bare.check(pair(), gpu)) EXPECT_NE(d.directive, "") << d.str();
   all["b"].compute_with("a.pure", "x");
   EXPECT_TRUE(all.check(pair(), gpu).empty());
 }
@@ -90,10 +94,24 @@ TEST(ComputeWith, NeedsOnePlace) {
   inlined["bx"].compute_inline();
   inlined["by"].compute_with("bx", "y");
   expect_refused(blur(), inlined, {"'bx' is inlined, so it has no loops to share"});
-  Schedule inside;
-  inside["bx"].compute_at("by", "y");
-  inside["by"].compute_with("bx", "y");
-  expect_refused(blur(), inside, {"'by' and 'bx' are not computed at one place"});
+  for (const char* loop : {"x", "y"}) {
+    Schedule circle;
+    circle["bx"].compute_at("by", "y");
+    circle["by"].compute_with("bx", loop);
+    expect_refused(blur(), circle, {"'bx' would be computed inside a loop that itself runs inside 'bx'"});
+  }
+  Dim N("N");
+  ImageParam in(Int(32), {N, N}, "in");
+  Var x("x"), y("y");
+  Func f("f"), g("g"), out("out");
+  f(x, y) = in(x, y) * 2;
+  g(x, y) = in(x, y) * 3;
+  out(x, y) = f(x, y) - g(x, y);
+  Schedule apart_by_place;
+  apart_by_place["f"].compute_root();
+  apart_by_place["g"].compute_at("out", "y").compute_with("f", "y");
+  expect_refused(Pipeline("apart", {in}, {Output(out, {N, N})}), apart_by_place,
+                 {"'g' and 'f' are not computed at one place", "both at root"});
 }
 
 TEST(ComputeWith, OrdersTheNests) {
