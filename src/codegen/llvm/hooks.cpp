@@ -16,6 +16,7 @@
 #include <memory>
 
 #include "codegen/llvm/hand_over.h"
+#include "runtime/print.h"
 
 namespace calotype::llvm_backend {
 namespace {
@@ -104,6 +105,12 @@ void calotype_host_check_failed(void* context, const char* text, const std::int6
   if (hooks && hooks->failed) hooks->failed(hooks, format_message(text, values, kinds).c_str());
 }
 
+void calotype_host_print(void* context, const char* text, const std::int64_t* values, const char* kinds) {
+  auto* hooks = static_cast<Hooks*>(context);
+  if (hooks && hooks->print) return hooks->print(hooks, text, values, kinds);
+  calotype_print(nullptr, text, values, kinds);
+}
+
 }  // extern "C"
 
 void set_threads(int count) {
@@ -127,6 +134,7 @@ std::vector<std::pair<const char*, void*>> runtime_symbols() {
           {"calotype_host_allocate", address(&calotype_host_allocate)},
           {"calotype_host_release", address(&calotype_host_release)},
           {"calotype_host_check_failed", address(&calotype_host_check_failed)},
+          {"calotype_host_print", address(&calotype_host_print)},
           {"exp", unary(&std::exp)},
           {"log", unary(&std::log)},
           {"tanh", unary(&std::tanh)},
