@@ -43,6 +43,12 @@ class Buffer {
   Buffer translate(std::vector<std::int64_t> mins) const;
   /// The same memory with dimensions in another order: result dimension i is dimension order[i].
   Buffer transpose(std::vector<int> order) const;
+  /// The part at one coordinate of a dimension, without that dimension. Throws Error(Usage) if it is not
+  /// inside.
+  Buffer slice(int dimension, std::int64_t at) const;
+  /// The same memory with one more dimension before `dimension`, of the one coordinate `at`: the inverse of
+  /// `slice`. Throws Error(Usage) beyond the rank or the largest rank.
+  Buffer embed(int dimension, std::int64_t at = 0) const;
   /// A dense copy.
   Buffer copy() const;
   /// Every element as by `set_value`.
@@ -55,7 +61,8 @@ class Buffer {
   }
   /// The element as a double, whatever its type (64-bit integers may round).
   double value(const std::vector<std::int64_t>& coordinates) const;
-  /// Store a double converted to the element type: rounded to nearest even; integers saturate, NaN gives 0.
+  /// Store a double converted to the element type: rounded to nearest even; integers saturate, NaN gives 0;
+  /// 8-bit floats saturate.
   void set_value(const std::vector<std::int64_t>& coordinates, double value) const;
 
   const calotype_buffer& raw() const { return raw_; }

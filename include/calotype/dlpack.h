@@ -12,8 +12,9 @@ struct DLManagedTensorVersioned;
 namespace calotype {
 
 /// A Buffer over the tensor's memory. It owns the tensor, and calls its deleter once the last copy of the
-/// Buffer is gone. Elements: integers and floats of 8 to 64 bits, bfloat16 and bool, one lane each, in host
-/// memory. For anything else, and for a null pointer, Error(Usage); the tensor then stays the caller's.
+/// Buffer is gone. Elements: integers of 8 to 64 bits, floats of 16 to 64, bfloat16, float8_e4m3fn (e4m3),
+/// float8_e5m2 (e5m2) and bool, one lane each, in host memory. For anything else, and for a null pointer,
+/// Error(Usage); the tensor then stays the caller's.
 Buffer from_dlpack(DLManagedTensor* tensor);
 /// The same for DLPack 1.x. A tensor marked read-only is taken as an input would be: nothing keeps a kernel
 /// from writing to it but its not being an output.

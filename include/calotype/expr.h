@@ -35,6 +35,8 @@ class Expr {
   Expr(double value);
   Expr(float16_t value);
   Expr(bfloat16_t value);
+  Expr(float8_e4m3_t value);
+  Expr(float8_e5m2_t value);
   explicit Expr(ir::ExprPtr node) : node_(std::move(node)) {}
 
   bool defined() const { return node_ != nullptr; }
@@ -109,7 +111,7 @@ Expr select(Expr c0, Expr v0, Expr c1, Expr v1, Rest... rest) {
 }
 
 /// Value conversion. Float to integer truncates and saturates, NaN gives 0; integer to integer wraps;
-/// to a narrower float rounds to nearest even.
+/// to a narrower float rounds to nearest even; to an 8-bit float it saturates (calotype/float8.h).
 Expr cast(Type type, Expr a);
 template <class T>
 Expr cast(Expr a) {

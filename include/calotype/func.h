@@ -190,6 +190,13 @@ class Func {
   const std::vector<Type>& types() const;
   int updates() const;
   std::vector<Var> args() const;
+  /// The values of the pure definition, one for each component, in terms of `args()`; none if the Func has no
+  /// definition.
+  std::vector<Expr> values() const;
+  /// Of update `index`, from 0: the coordinates that it writes, and the values, where a component that it
+  /// leaves as it is has its own read. Error(Usage) where there is no such update.
+  std::vector<Expr> update_args(int index) const;
+  std::vector<Expr> update_values(int index) const;
   const std::shared_ptr<lang::FuncContents>& contents() const { return contents_; }
 
  private:

@@ -45,12 +45,31 @@ struct Evaluation {
   std::vector<Buffer> bound;
 };
 
+/// The part of an input that is read: from mins[d] to mins[d] + extents[d] - 1 in each dimension. All extents
+/// 0 where nothing is.
+struct InputRegion {
+  std::string name;
+  std::vector<std::int64_t> mins, extents;
+};
+
 class Pipeline {
  public:
   /// Closes the algorithm over everything reachable from `outputs`, whose Funcs can no longer be changed.
   /// Errors (Algorithm): undefined Func, duplicate names, an ImageParam or Param that is used and not listed,
   /// or listed and not used, wrong ranks. (Cycles and wrong types are refused where the Func is defined.)
   Pipeline(const std::string& name, std::vector<Input> inputs, std::vector<Output> outputs);
+
+  /// The same algorithm, with leave for a call to pass one memory for both the output `out` and the input
+  /// `in`: the same first element and the same strides, or else no byte in common. The call then works in
+  /// place.
+  ///
+  /// Where a kernel is compiled it is proved that each element is read only for the element that takes its
+  /// place, before that one is written; a schedule by which it is not so is refused (Error(Schedule)): a Func
+  /// other than `out` that is not computed inline and reads `in`, a tail that computes an element twice
+  /// (Tail::ShiftInwards), an update of `out` that reads `in`, a read at other coordinates. Errors
+  /// (Algorithm): names that are no output of one value or no input, another element type or rank, an output
+  /// without extents, an input or output that is declared already.
+  Pipeline alias(const std::string& out, const std::string& in) const;
 
   const std::string& name() const;
   /// Algorithm, schedule and target give a kernel. Errors: Schedule, Target.
@@ -67,6 +86,25 @@ class Pipeline {
   /// an input on which an output depends.
   Evaluation evaluate(const std::vector<Buffer>& inputs, const std::map<std::string, double>& params = {},
                       const std::map<std::string, std::int64_t>& sizes = {}) const;
+
+  /// What outputs of these extents read of each input, in the order of the Pipeline's images: the smallest
+  /// box found by intervals, which may be larger than what is read. `outputs` has the extents of each output
+  /// buffer, coordinates from 0; `sizes` gives Dims that follow from no output. A region may begin below 0 or
+  /// end beyond the input's extents: then the algorithm lacks a boundary condition for these sizes, and
+  /// evaluate() and kernels refuse the call.
+  ///
+  /// Errors (Argument): extents of another number or rank than the outputs have; a size that two outputs give
+  /// differently; a size that what is read depends on and that neither an output nor `sizes` gives.
+  std::vector<InputRegion> required_inputs(const std::vector<std::vector<std::int64_t>>& outputs,
+                                           const std::map<std::string, double>& params = {},
+                                           const std::map<std::string, std::int64_t>& sizes = {}) const;
+  /// Buffers, uninitialised, of the extents with which a call for these outputs takes the inputs: those that
+  /// the sizes give, or, where an input has a size of its own, the least that covers what is read. Errors
+  /// beside those of `required_inputs` (Argument): a region that is outside of the extents the algorithm
+  /// gives, or begins below 0.
+  std::vector<Buffer> infer_inputs(const std::vector<std::vector<std::int64_t>>& outputs,
+                                   const std::map<std::string, double>& params = {},
+                                   const std::map<std::string, std::int64_t>& sizes = {}) const;
 
   /// A hash of the typed definitions with names left out, as "h1:0123456789abcdef".
   std::string fingerprint() const;

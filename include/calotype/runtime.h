@@ -17,7 +17,14 @@ typedef struct calotype_dim {
   int64_t stride; /* elements from one coordinate to the next; any sign */
 } calotype_dim;
 
-enum { CALOTYPE_INT = 0, CALOTYPE_UINT = 1, CALOTYPE_FLOAT = 2, CALOTYPE_BFLOAT = 4 };
+enum {
+  CALOTYPE_INT = 0,
+  CALOTYPE_UINT = 1,
+  CALOTYPE_FLOAT = 2,
+  CALOTYPE_BFLOAT = 4,
+  CALOTYPE_E4M3 = 10, /* without infinities */
+  CALOTYPE_E5M2 = 12
+};
 
 typedef struct calotype_type {
   uint8_t code; /* DLPack's type codes; a bool is CALOTYPE_UINT with 1 bit and takes a byte */
@@ -62,16 +69,22 @@ typedef int (*calotype_parallel_body)(void* context, int64_t begin, int64_t end,
 
 /* The caller's side of a call, not shared between calls that run at the same time. All zero is a valid
  * context: null hooks mean aligned memory of the C library, serial loops (calotype::Kernel: oneTBB's) and no
- * report besides `error`. The hooks for memory are called by all threads of a parallel loop. */
+ * report besides `error`, printed lines to stderr. The hooks for memory and `print` are called by all threads
+ * of a parallel loop. */
 typedef struct calotype_context {
   void* user;                                  /* passed to the hooks */
   void* (*allocate)(void* user, size_t bytes); /* aligned to 64 bytes; null: no memory */
   void (*release)(void* user, void* memory);
   int (*parallel_for)(void* user, calotype_parallel_body body, int64_t begin, int64_t end, void* closure);
   void (*failed)(void* user, const calotype_error* error); /* told once, after `error` is filled */
+  void (*print)(void* user, const char* line); /* a line of print() in the algorithm, without its newline */
   void* host_context;   /* first argument of the plan's host functions; null: this context */
   calotype_error error; /* of the last call */
 } calotype_context;
+
+/* Where lines go that no context takes: those of calls whose context has no `print`, and of the reference
+ * evaluator. Null: to stderr, as at first. For the whole process; not while anything prints. */
+void calotype_set_print(void (*print)(void* user, const char* line), void* user);
 
 #ifdef __cplusplus
 }

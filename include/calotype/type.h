@@ -5,6 +5,7 @@
 #include <string>
 
 #include "calotype/float16.h"
+#include "calotype/float8.h"
 
 namespace calotype {
 
@@ -13,6 +14,8 @@ enum class TypeCode : std::uint8_t {
   UInt,    ///< unsigned, 8 to 64 bits; 1 bit is Bool
   Float,   ///< IEEE binary16, binary32, binary64
   BFloat,  ///< bfloat16: the upper half of a binary32
+  E4M3,    ///< 8 bits: no infinities, largest value 448 (calotype/float8.h)
+  E5M2,    ///< 8 bits: the upper byte of a binary16
 };
 
 /// An element type: code, width in bits and number of vector lanes (1 for scalars).
@@ -28,7 +31,9 @@ struct Type {
   constexpr bool is_int() const { return code == TypeCode::Int; }
   constexpr bool is_uint() const { return code == TypeCode::UInt; }
   constexpr bool is_integral() const { return is_int() || is_uint(); }
-  constexpr bool is_float() const { return code == TypeCode::Float || code == TypeCode::BFloat; }
+  constexpr bool is_float() const { return !is_integral(); }
+  /// A float for storage alone: it is loaded, stored, selected and cast, nothing is computed in it.
+  constexpr bool is_float8() const { return code == TypeCode::E4M3 || code == TypeCode::E5M2; }
   constexpr bool is_scalar() const { return lanes == 1; }
   constexpr bool is_vector() const { return lanes > 1; }
   /// Bytes that one lane takes in memory (a Bool takes one).
@@ -44,7 +49,7 @@ struct Type {
     return digits >= 63 ? INT64_MAX : (std::int64_t{1} << digits) - 1;
   }
 
-  /// "f32", "bf16", "u8", "s32", "bool"; vectors append "x8".
+  /// "f32", "bf16", "e4m3", "u8", "s32", "bool"; vectors append "x8".
   std::string str() const;
   /// The inverse of `str()` for scalars; throws Error(Usage) that lists the legal names.
   static Type parse(const std::string& name);
@@ -62,6 +67,8 @@ constexpr Type Float(int bits, int lanes = 1) {
 constexpr Type BFloat(int bits, int lanes = 1) {
   return {TypeCode::BFloat, static_cast<std::uint8_t>(bits), static_cast<std::uint16_t>(lanes)};
 }
+constexpr Type E4M3(int lanes = 1) { return {TypeCode::E4M3, 8, static_cast<std::uint16_t>(lanes)}; }
+constexpr Type E5M2(int lanes = 1) { return {TypeCode::E5M2, 8, static_cast<std::uint16_t>(lanes)}; }
 constexpr Type Bool(int lanes = 1) { return UInt(1, lanes); }
 
 /// The Type of a C++ scalar: `type_of<float>() == Float(32)`.
@@ -81,6 +88,8 @@ template <> struct TypeOf<float16_t> { static constexpr Type value = Float(16); 
 template <> struct TypeOf<float> { static constexpr Type value = Float(32); };
 template <> struct TypeOf<double> { static constexpr Type value = Float(64); };
 template <> struct TypeOf<bfloat16_t> { static constexpr Type value = BFloat(16); };
+template <> struct TypeOf<float8_e4m3_t> { static constexpr Type value = E4M3(); };
+template <> struct TypeOf<float8_e5m2_t> { static constexpr Type value = E5M2(); };
 // clang-format on
 template <class T>
 constexpr Type type_of() {

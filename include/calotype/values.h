@@ -1,6 +1,11 @@
 #pragma once
 // What is known, or left open, about a value.
 
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
 #include "calotype/expr.h"
 
 namespace calotype {
@@ -14,6 +19,45 @@ Expr promise_clamped(Expr value, Expr low, Expr high);
 /// the Func and says `message`. It is checked at each point that is computed, also in an arm of a select that
 /// is not chosen. In the value of a Func only; the host and evaluate() have it, kernels of a GPU do not.
 Expr require(Expr condition, Expr value, const std::string& message);
+
+/// What `print` writes: a value, or a text.
+class Printed {
+ public:
+  Printed(const char* text) : text_(text) {}
+  Printed(std::string text) : text_(std::move(text)) {}
+  template <class T>
+    requires std::is_convertible_v<T, Expr>
+  Printed(T value) : value_(std::move(value)) {}
+
+  const Expr& value() const { return value_; }  ///< undefined for a text
+  const std::string& text() const { return text_; }
+
+ private:
+  Expr value_;
+  std::string text_;
+};
+
+/// `value`. Each time it is computed a line is printed with it and what follows, a blank between any two:
+/// print(in(x), "at", x) prints "0.5 at 3". Floats are written with as many digits as tell them apart. How
+/// often, and in which order, a point is computed is the schedule's matter.
+///
+/// Lines go to the `print` hook of the call's context, else where calotype_set_print says, else to stderr; on
+/// a CUDA device to the standard output of the process, when the driver empties its buffer. In the value of a
+/// Func only: Error(Algorithm) elsewhere.
+Expr print(Expr value, const std::vector<Printed>& more);
+/// The same where the condition holds; elsewhere just the value.
+Expr print_when(Expr condition, Expr value, const std::vector<Printed>& more);
+template <class... More>
+  requires(std::is_convertible_v<More, Printed> && ...)
+Expr print(Expr value, More&&... more) {
+  return print(std::move(value), std::vector<Printed>{Printed(std::forward<More>(more))...});
+}
+template <class... More>
+  requires(std::is_convertible_v<More, Printed> && ...)
+Expr print_when(Expr condition, Expr value, More&&... more) {
+  return print_when(std::move(condition), std::move(value),
+                    std::vector<Printed>{Printed(std::forward<More>(more))...});
+}
 
 /// A value that is not stored. As the whole value of a definition, or as an arm of a select that is the whole
 /// value, it leaves the element as it is: of an output what the caller's buffer holds, of a first definition

@@ -25,6 +25,10 @@ auto with_elements(Type type, void* data, F f) {
       if (type.bits == 16) return f(static_cast<float16_t*>(data));
       if (type.bits == 32) return f(static_cast<float*>(data));
       return f(static_cast<double*>(data));
+    case TypeCode::E4M3:
+      return f(static_cast<float8_e4m3_t*>(data));
+    case TypeCode::E5M2:
+      return f(static_cast<float8_e5m2_t*>(data));
     case TypeCode::BFloat:
       break;
   }
@@ -56,7 +60,7 @@ void set_element(const Buffer& dense, std::int64_t i, double value) {
   }
   with_elements(type, dense.data(), [&](auto* p) {
     using T = std::remove_reference_t<decltype(*p)>;
-    if constexpr (std::is_same_v<T, float16_t> || std::is_same_v<T, bfloat16_t>)
+    if constexpr (std::is_class_v<T>)  // a narrow float
       p[i] = T(static_cast<float>(value));
     else
       p[i] = static_cast<T>(value);

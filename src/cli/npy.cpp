@@ -142,8 +142,8 @@ Buffer parse_npy(const std::string& bytes, const std::string& path) {
 Buffer read_npy(const std::string& path) { return parse_npy(read_file(path), path); }
 
 void write_npy(const std::string& path, const Buffer& given) {
-  const Buffer buffer =
-      given.type() == BFloat(16) ? convert(given, Float(32)) : given.copy();  // dense in either case
+  const bool unknown = given.type() == BFloat(16) || given.type().is_float8();  // to NumPy
+  const Buffer buffer = unknown ? convert(given, Float(32)) : given.copy();     // dense in either case
   std::string shape;
   for (int d = buffer.rank() - 1; d >= 0; --d) shape += fmt::format("{}, ", buffer.extent(d));
   if (buffer.rank() > 1) shape.resize(shape.size() - 2);

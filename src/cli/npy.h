@@ -13,7 +13,8 @@ Buffer read_npy(const std::string& path);
 /// The same from the bytes of a file named `path`.
 Buffer parse_npy(const std::string& bytes, const std::string& path);
 
-/// Writes version 1 in C order. bfloat16, which NumPy lacks, is written as f32, exactly.
+/// Writes version 1 in C order. bfloat16 and the 8-bit floats, which NumPy lacks, are written as f32,
+/// exactly.
 void write_npy(const std::string& path, const Buffer& buffer);
 
 }  // namespace calotype::cli

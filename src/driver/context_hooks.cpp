@@ -5,6 +5,7 @@
 #include "driver/context_hooks.h"
 
 #include "runtime/context.h"
+#include "runtime/print.h"
 
 namespace calotype::driver {
 
@@ -19,6 +20,9 @@ ContextHooks::ContextHooks(calotype_context& context, Meters* meters)
   if (context.parallel_for)
     parallel_for = [](Hooks* self, llvm_backend::ParallelBody body, std::int64_t begin, std::int64_t end,
                       void* closure) { return of(self).run_loop(body, begin, end, closure); };
+  print = [](Hooks* self, const char* text, const std::int64_t* values, const char* kinds) {
+    calotype_print(&of(self).context_, text, values, kinds);
+  };
   failed = [](Hooks* self, const char* message) { of(self).record(message); };
   if (meters) {
     enter = [](Hooks* self, int clock) { of(self).meters_->enter(clock); };

@@ -8,6 +8,7 @@
 
 #include "calotype/error.h"
 #include "driver/executable.h"
+#include "runtime/print.h"
 #include "sim/simulator.h"
 
 namespace calotype::driver {
@@ -85,6 +86,9 @@ class Device {
     launch.scalars.assign(scalars, scalars + shapes_[function].scalars);
     for (std::size_t i = 0; i < shapes_[function].buffers; ++i)
       launch.buffers.push_back(memory_of(buffers[i]));
+    launch.print = [&](const char* text, const std::int64_t* values, const char* kinds) {
+      calotype_print(context, text, values, kinds);
+    };
     const sim::Report report = kernel.run(launch, {});
     if (report.findings.empty()) return CALOTYPE_GOOD;
     return fail(context, CALOTYPE_CHECK_FAILED, sim::to_string(report));

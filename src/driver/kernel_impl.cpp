@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -120,7 +121,12 @@ LayoutClass KernelImpl::class_of(const std::vector<calotype_argument>& arguments
     for (int d = 0; d < b.rank; ++d)
       span += std::abs(static_cast<double>(b.dims[d].stride)) * (static_cast<double>(b.dims[d].extent) - 1) *
               static_cast<double>(bytes);
-    if (span >= kNarrowBytes) layout.index_bits = 64;
+    // Coordinates are computed with as well: neither a box far from 0 nor one whose elements share their
+    // memory may leave 32 bits.
+    const bool far = std::any_of(b.dims, b.dims + b.rank, [](const calotype_dim& d) {
+      return d.extent > kNarrowBytes || d.min > kNarrowBytes || d.min < -kNarrowBytes;
+    });
+    if (far || span >= kNarrowBytes) layout.index_bits = 64;
     layout.unit_strides.push_back(unit);
   }
   return layout;

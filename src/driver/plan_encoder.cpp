@@ -40,7 +40,8 @@ class PlanData final : public EncodedPlan {
   explicit PlanData(const lower::Program& program) {
     plan_.name = text(program.name);
     for (const lower::Argument& a : program.arguments) {
-      arguments_.push_back({text(a.name), runtime_type(a.type), a.rank, a.is_param, a.is_output, a.keeps});
+      arguments_.push_back({text(a.name), runtime_type(a.type), a.rank, a.is_param, a.is_output, a.keeps,
+                            static_cast<uint32_t>(a.shared_with + 1)});
     }
     for (const lower::Scalar& s : program.scalars) add_scalar(s);
     for (const lower::PlanCheck& c : program.checks) add_check(c);
@@ -156,6 +157,10 @@ calotype_type runtime_type(Type type) {
       return {CALOTYPE_FLOAT, bits};
     case TypeCode::BFloat:
       return {CALOTYPE_BFLOAT, bits};
+    case TypeCode::E4M3:
+      return {CALOTYPE_E4M3, bits};
+    case TypeCode::E5M2:
+      return {CALOTYPE_E5M2, bits};
   }
   return {CALOTYPE_INT, bits};
 }

@@ -10,6 +10,7 @@ Expr cast(Type type, Expr a) {
   ir::require_defined(a, "cast");
   type = type.with_lanes(std::max(type.lanes, a->type.lanes));
   if (type.lanes != a->type.lanes) a = ir::make(ir::Op::Broadcast, a->type.with_lanes(type.lanes), {a});
+  if (type.is_bool() && a->type.is_float8()) a = cast(Float(32), std::move(a));
   if (type.is_bool() && !a->type.is_bool()) return a != ir::make_zero(a->type);
   const Expr result = ir::convert(type, a);
   return ir::is_const(result) ? ir::make_typed(result) : result;

@@ -71,7 +71,7 @@ bool is_one(const Expr& e);
 const SymbolPtr& symbol_of(const Expr& e);  ///< of a Variable or Let
 const CalleePtr& callee_of(const Expr& e);  ///< of a Call
 const BufferPtr& buffer_of(const Expr& e);  ///< of a Load or LoadIf
-const TextPtr& text_of(const Expr& e);      ///< of a Require
+const TextPtr& text_of(const Expr& e);      ///< of a Require or Print
 
 // Structure
 bool equal(const Expr& a, const Expr& b);  ///< same structure; symbols, callees and buffers by identity

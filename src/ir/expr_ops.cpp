@@ -24,6 +24,8 @@ Expr::Expr(float value) : Expr(ir::make_float(Float(32), value)) {}
 Expr::Expr(double value) : Expr(ir::make_float(Float(64), value)) {}
 Expr::Expr(float16_t value) : Expr(ir::make_float(Float(16), value)) {}
 Expr::Expr(bfloat16_t value) : Expr(ir::make_float(BFloat(16), value)) {}
+Expr::Expr(float8_e4m3_t value) : Expr(ir::make_float(E4M3(), value)) {}
+Expr::Expr(float8_e5m2_t value) : Expr(ir::make_float(E5M2(), value)) {}
 
 Type Expr::type() const {
   ir::require_defined(*this, "type");
@@ -35,6 +37,7 @@ std::string Expr::str() const { return ir::to_string(*this); }
 namespace {
 
 void require_number(const char* what, const Expr& e) {
+  ir::require_wide(what, e);
   ir::require_operand(!e->type.is_bool(), what, e,
                       "numbers; a bool is converted by an explicit cast or select");
 }
@@ -58,6 +61,7 @@ Expr arithmetic(Op op, Expr a, Expr b) {
 
 Expr comparison(Op op, const char* what, Expr a, Expr b) {
   ir::match(what, a, b);
+  ir::require_wide(what, a);
   return make_folded(op, Bool(a->type.lanes), {a, b});
 }
 

@@ -266,6 +266,7 @@ double fused_multiply_add(Type type, double a, double b, double c) {
 u64 bits_of(const Value& value) {
   if (!value.type.is_float()) return static_cast<u64>(value.i);
   if (value.type.bits == 64) return std::bit_cast<u64>(value.f);
+  if (value.type.is_float8()) return float8_bits(value.type, value.f);
   const auto narrow = static_cast<float>(value.f);
   if (value.type.bits == 32) return std::bit_cast<std::uint32_t>(narrow);
   return value.type.code == TypeCode::BFloat ? float_to_bfloat_bits(narrow) : float_to_half_bits(narrow);
@@ -275,6 +276,7 @@ Value from_bits(Type type, u64 bits) {
   if (!type.is_float()) return Value::of_int(type, static_cast<i64>(bits));
   if (type.bits == 64) return Value::of_float(type, std::bit_cast<double>(bits));
   if (type.bits == 32) return Value::of_float(type, std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+  if (type.is_float8()) return Value::of_float(type, float8_value(type, static_cast<std::uint8_t>(bits)));
   const auto half = static_cast<std::uint16_t>(bits);
   return Value::of_float(
       type, type.code == TypeCode::BFloat ? bfloat_bits_to_float(half) : half_bits_to_float(half));
@@ -323,6 +325,7 @@ std::optional<Value> apply(Op op, Type type, std::span<const Value> operands) {
       return operands[0];
     case Op::Random:
     case Op::Require:
+    case Op::Print:
       return std::nullopt;
     case Op::Select:
       return operands[0].i != 0 ? operands[1] : operands[2];

@@ -87,6 +87,7 @@ Expr absd(Expr a, Expr b) {
 Expr lerp(Expr a, Expr b, Expr weight) {
   ir::match("lerp", a, b);
   ir::require_defined(weight, "lerp");
+  ir::require_wide("lerp", weight);
   if (ir::is_literal(weight) && weight->type.is_integral())
     weight = ir::adopt("lerp", weight,
                        a->type.is_integral() && !a->type.is_bool() ? unsigned_of(a->type) : UInt(8), a);

@@ -149,6 +149,8 @@ Interval Bounds::compute(const Expr& e) {
       return {make_zero(e->type), make_int(e->type, e->type.bits)};
     case Op::Require:
       return of(e->args[1]);
+    case Op::Print:
+      return of(e->args[0]);
     case Op::PromiseClamped:
       return {of(e->args[1]).min, of(e->args[2]).max};
     case Op::BitAnd:
@@ -527,12 +529,14 @@ Scope innermost(const Scope& scope) {
 }
 
 /// An end that names no symbol of the scope is the expression itself. Promises have had their use there, and
-/// what is required is checked where the value is computed.
+/// what is required is checked, and what is printed is, where the value is computed.
 Expr without_promises(const Expr& e) {
-  const auto is_promise = [](const Expr& n) { return is(n, Op::PromiseClamped) || is(n, Op::Require); };
+  const auto is_promise = [](const Expr& n) {
+    return is(n, Op::PromiseClamped) || is(n, Op::Require) || is(n, Op::Print);
+  };
   if (!e.defined() || !any_of(e, is_promise)) return e;
-  return rewrite(e, [](const Expr& n) {
-    return is(n, Op::PromiseClamped) ? n->args[0] : is(n, Op::Require) ? n->args[1] : n;
+  return rewrite(e, [&](const Expr& n) {
+    return is(n, Op::Require) ? n->args[1] : is_promise(n) ? n->args[0] : n;
   });
 }
 

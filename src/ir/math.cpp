@@ -12,18 +12,21 @@ using ir::Op;
 
 namespace {
 
-Expr as_float_operand(const Expr& e) { return e->type.is_float() ? e : ir::convert(Float(32), e); }
+Expr as_float_operand(const char* what, const Expr& e) {
+  ir::require_wide(what, e);
+  return e->type.is_float() ? e : ir::convert(Float(32), e);
+}
 
 Expr unary(Op op, Expr a) {
   ir::require_defined(a, ir::info(op).text);
-  a = as_float_operand(a);
+  a = as_float_operand(ir::info(op).text, a);
   return ir::make_folded(op, a->type, {a});
 }
 
 Expr binary(Op op, Expr a, Expr b) {
   ir::match(ir::info(op).text, a, b);
-  a = as_float_operand(a);
-  b = as_float_operand(b);
+  a = as_float_operand(ir::info(op).text, a);
+  b = as_float_operand(ir::info(op).text, b);
   return ir::make_folded(op, a->type, {a, b});
 }
 
@@ -34,6 +37,7 @@ struct Tested {
 
 Tested tested(const char* what, Expr a) {
   ir::require_defined(a, what);
+  ir::require_wide(what, a);
   ir::require_operand(a->type.is_float(), what, a, "floats");
   Expr infinity = ir::make_float(a->type, std::numeric_limits<double>::infinity());
   return {std::move(a), std::move(infinity)};
@@ -76,6 +80,7 @@ Expr fma(Expr a, Expr b, Expr c) {
   ir::match("fma", b, c);
   ir::match("fma", a, c);
   ir::require_operand(!a->type.is_bool(), "fma", a, "numbers");
+  ir::require_wide("fma", a);
   return ir::make_folded(Op::Fma, a->type, {a, b, c});
 }
 
@@ -102,7 +107,7 @@ Expr fast::inverse_sqrt(Expr a) { return rsqrt(std::move(a)); }
 
 Expr fast::pow(Expr a, Expr b) {
   ir::match("fast::pow", a, b);
-  return fast::exp(as_float_operand(b) * fast::log(std::move(a)));
+  return fast::exp(as_float_operand("fast::pow", b) * fast::log(std::move(a)));
 }
 
 }  // namespace calotype

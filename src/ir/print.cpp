@@ -86,7 +86,7 @@ std::string list(const std::vector<Expr>& args, std::size_t first = 0) {
   return text;
 }
 
-std::string print(const Expr& e, int least);
+std::string print_operand(const Expr& e, int least);
 
 /// The constant without its sign if `e` is a negative one: `x + -1` reads better as `x - 1`.
 std::string without_sign(const Expr& e) {
@@ -99,20 +99,20 @@ std::string print_infix(const Expr& e, Precedence precedence) {
   const Expr &a = e->args[0], &b = e->args[1];
   // Operators group to the left; a comparison's operands are set apart from any other comparison.
   const bool compares = precedence == kEqual || precedence == kOrder;
-  const std::string left = print(a, compares ? kShift : precedence);
+  const std::string left = print_operand(a, compares ? kShift : precedence);
   const std::string text = info(e->op).text;
   // Products are set tight so that sums show their terms.
-  if (precedence == kProduct) return left + text + print(b, precedence + 1);
+  if (precedence == kProduct) return left + text + print_operand(b, precedence + 1);
   if (e->op == Op::Add) {
     const std::string positive = without_sign(b);
     if (!positive.empty()) return left + " - " + positive;
   }
-  return fmt::format("{} {} {}", left, text, print(b, compares ? kShift : precedence + 1));
+  return fmt::format("{} {} {}", left, text, print_operand(b, compares ? kShift : precedence + 1));
 }
 
 std::string print_unary(const Expr& e) {
   const Expr& operand = e->args[0];
-  std::string inner = print(operand, kUnary);
+  std::string inner = print_operand(operand, kUnary);
   if (inner[0] == '-' && e->op == Op::Neg) inner = "(" + inner + ")";
   return info(e->op).text + inner;
 }
@@ -134,6 +134,8 @@ std::string print_atom(const Expr& e) {
       return fmt::format("load_if({}, {}[{}])", to_string(e->args[0]), buffer_of(e)->name, list(e->args, 1));
     case Op::Require:
       return fmt::format("require({}, \"{}\")", list(e->args), *text_of(e));
+    case Op::Print:
+      return fmt::format("print({}, \"{}\")", list(e->args), *text_of(e));
     case Op::Ramp:
     case Op::Broadcast:
       return fmt::format("{}({}, {})", info(e->op).text, list(e->args), e->type.lanes);
@@ -147,7 +149,7 @@ std::string parenthesised_if(bool needed, std::string text) {
 }
 
 /// `e` as an operand where everything binding less than `least` needs parentheses.
-std::string print(const Expr& e, int least) {
+std::string print_operand(const Expr& e, int least) {
   if (!e.defined()) return "<undefined>";
   const Precedence precedence = infix_precedence(e->op);
   if (precedence != kAtom) return parenthesised_if(precedence < least, print_infix(e, precedence));
@@ -170,6 +172,6 @@ std::string print(const Expr& e, int least) {
 
 }  // namespace
 
-std::string to_string(const Expr& e) { return print(e, kLoosest); }
+std::string to_string(const Expr& e) { return print_operand(e, kLoosest); }
 
 }  // namespace calotype::ir

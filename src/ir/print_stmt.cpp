@@ -69,6 +69,8 @@ class StmtPrinter {
         return print_allocate(*s);
       case StmtKind::Check:
         return line(fmt::format("check {}, \"{}\"", to_string(s->exprs[0]), check_text(*s)));
+      case StmtKind::Print:
+        return line(fmt::format("print if {}, \"{}\"", to_string(s->exprs[0]), check_text(*s)));
       case StmtKind::Barrier:
         return line("barrier" + comment(s->sync().reason));
       case StmtKind::Note:

@@ -80,6 +80,8 @@ Range Analysis::compute_range(const Expr& e) {
       const int lanes = e->type.lanes / std::max<int>(e->args[0]->type.lanes, 1);
       return wrapped(arg(0) + arg(1) * Range{0, lanes - 1}, e->type);
     }
+    case Op::Print:
+      return arg(0);
     case Op::Let:
     case Op::Require:
       return arg(1);

@@ -82,6 +82,11 @@ Stmt check(Expr condition, std::string text, std::vector<Expr> values) {
   return make_stmt(StmtKind::Check, std::move(values), {}, std::move(text));
 }
 
+Stmt print_line(Expr condition, std::string text, std::vector<Expr> values) {
+  values.insert(values.begin(), std::move(condition));
+  return make_stmt(StmtKind::Print, std::move(values), {}, std::move(text));
+}
+
 Stmt barrier(std::string reason) {
   return make_stmt(StmtKind::Barrier, {}, {},
                    std::make_shared<const SyncInfo>(SyncInfo{.reason = std::move(reason)}));

@@ -15,6 +15,7 @@ namespace calotype::ir {
 /// | Store    | value, predicate, coordinates..|              | Buffer    |
 /// | Allocate |                                | body         | Buffer    |
 /// | Check    | condition, values...           |              | text      |
+/// | Print    | condition, values...           |              | text      |
 /// | Barrier  |                                |              | SyncInfo  |
 /// | Note     |                                | body         | text      |
 /// | Prefetch | index, (count, step)..         |              | Buffer    |
@@ -22,7 +23,8 @@ namespace calotype::ir {
 ///
 /// Store: predicate is Bool of as many lanes as the value; false lanes touch no memory. It is always there:
 /// the constant true where there is no condition (`is_one(predicate)`). Check: the text has one {} a value; a
-/// false condition ends the call with that message. Note: a comment for printers ("produce blur_y, computed
+/// false condition ends the call with that message. Print: a line of text where the condition holds; "{{" in
+/// it stands for a brace. Note: a comment for printers ("produce blur_y, computed
 /// at out.yo"). Prefetch: a hint to load the elements at index + i * step + j * step .. for all i, j ..
 /// below their counts; they need not exist. Let: may also bind a vector value. Meter: in profiled programs
 /// alone; see struct Meter.
@@ -37,6 +39,7 @@ enum class StmtKind : std::uint8_t {
   Store,
   Allocate,
   Check,
+  Print,
   Barrier,
   Note,
   Prefetch,
@@ -106,6 +109,7 @@ Stmt if_then(Expr condition, Stmt then_case, Stmt else_case = nullptr);
 Stmt store(const BufferPtr& buffer, Expr value, std::vector<Expr> coordinates, Expr predicate = {});
 Stmt allocate(const BufferPtr& buffer, Stmt body);
 Stmt check(Expr condition, std::string text, std::vector<Expr> values = {});
+Stmt print_line(Expr condition, std::string text, std::vector<Expr> values = {});
 Stmt barrier(std::string reason);
 Stmt note(std::string text, Stmt body);
 Stmt prefetch(const BufferPtr& buffer, Expr index,

@@ -78,6 +78,7 @@ struct Buffer {
   std::vector<Expr> strides;  ///< in elements
   int argument = -1;          ///< for MemorySpace::Argument: position among the arguments of the pipeline
   bool read_only = false;     ///< never written by the program
+  int shared_with = -1;  ///< for MemorySpace::Argument: position of an argument that may be the same memory
   bool idempotent = false;    ///< threads may write an element at the same time, but the same value
   bool stream_loads = false;  ///< its values are used once: loads, or stores, may pass the caches by
   bool stream_stores = false;

@@ -19,7 +19,7 @@ constexpr std::array kNamed = {
     std::pair{"s32", Int(32)},     std::pair{"s64", Int(64)},   std::pair{"u8", UInt(8)},
     std::pair{"u16", UInt(16)},    std::pair{"u32", UInt(32)},  std::pair{"u64", UInt(64)},
     std::pair{"f16", Float(16)},   std::pair{"f32", Float(32)}, std::pair{"f64", Float(64)},
-    std::pair{"bf16", BFloat(16)},
+    std::pair{"bf16", BFloat(16)}, std::pair{"e4m3", E4M3()},   std::pair{"e5m2", E5M2()},
 };
 
 const char* prefix(TypeCode code) {
@@ -32,6 +32,9 @@ const char* prefix(TypeCode code) {
       return "f";
     case TypeCode::BFloat:
       return "bf";
+    case TypeCode::E4M3:
+    case TypeCode::E5M2:
+      break;  // named whole
   }
   return "?";
 }
@@ -39,7 +42,10 @@ const char* prefix(TypeCode code) {
 }  // namespace
 
 std::string Type::str() const {
-  std::string text = is_bool() ? "bool" : fmt::format("{}{}", prefix(code), bits);
+  std::string text = is_bool()                ? "bool"
+                     : code == TypeCode::E4M3 ? "e4m3"
+                     : code == TypeCode::E5M2 ? "e5m2"
+                                              : fmt::format("{}{}", prefix(code), bits);
   if (lanes != 1) text += fmt::format("x{}", lanes);
   return text;
 }

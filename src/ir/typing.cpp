@@ -15,6 +15,10 @@ namespace calotype::ir {
 namespace {
 
 bool fits(const Value& value, Type type) {
+  if (type.is_float8()) {
+    const double number = convert(Float(64), value).f;
+    return !std::isfinite(number) || std::abs(number) <= largest_float8(type);
+  }
   if (type.is_float()) {
     const double converted = convert(type, value).f;
     return std::isfinite(converted) || (value.type.is_float() && !std::isfinite(value.f));
@@ -26,6 +30,7 @@ bool fits(const Value& value, Type type) {
 }
 
 std::string range_text(Type type) {
+  if (type.is_float8()) return fmt::format("a number of at most {} in size", largest_float8(type));
   if (type.is_float()) return fmt::format("a finite {}", type.str());
   if (type.is_uint() && type.bits == 64) return fmt::format("0 to {}", UINT64_MAX);
   return fmt::format("{} to {}", type.min_int(), type.max_int());
@@ -51,6 +56,11 @@ void require_operand(bool holds, const char* what, const Expr& operand, const ch
                                       operand->type.str(), operand.str()),
                .value = operand->type.str(),
                .legal = legal});
+}
+
+void require_wide(const char* what, const Expr& operand) {
+  require_operand(!operand->type.is_float8(), what, operand,
+                  "a cast to a wider type first, as cast<float>(...): 8-bit floats are for storage");
 }
 
 Type common_type(Type a, Type b) {
@@ -120,6 +130,8 @@ void match(const char* what, Expr& a, Expr& b) {
     } else if (literal_b && !literal_a && adopts(b, a->type)) {
       b = adopt(what, b, a->type, a);
     } else {
+      require_wide(what, a);
+      require_wide(what, b);
       const Type type = common_type(a->type, b->type);
       a = convert(type, a);
       b = convert(type, b);

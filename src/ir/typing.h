@@ -9,6 +9,8 @@ namespace calotype::ir {
 void require_defined(const Expr& e, const char* what);
 /// Throws Error(Algorithm) that names the operation `what` and the operand's type unless `holds`.
 void require_operand(bool holds, const char* what, const Expr& operand, const char* legal);
+/// Throws Error(Algorithm) for a float of 8 bits, in which nothing is computed.
+void require_wide(const char* what, const Expr& operand);
 /// The type that two operands of different types meet in.
 Type common_type(Type a, Type b);
 /// A constant that no cast has fixed to its type.

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "calotype/float8.h"
+
 namespace calotype::ir {
 
 namespace {
@@ -64,7 +66,31 @@ std::int64_t wrap_int(Type type, std::int64_t value) {
   return static_cast<std::int64_t>(raised) >> unused;
 }
 
+double largest_float8(Type type) { return type.code == TypeCode::E4M3 ? 448 : 57344; }
+
+double saturate_float8(Type type, double value) {
+  if (std::isnan(value)) return float8_value(type, 0x7f);
+  return std::clamp(value, -largest_float8(type), largest_float8(type));
+}
+
+std::uint8_t float8_bits(Type type, double value) {
+  const auto narrow = static_cast<float>(value);
+  // An upper half of a binary16 has infinities and NaNs too.
+  if (type.code == TypeCode::E5M2) return static_cast<std::uint8_t>(float_to_half_bits(narrow) >> 8);
+  return std::isnan(value) && std::signbit(value) ? 0xff : float_to_e4m3_bits(narrow);
+}
+
+double float8_value(Type type, std::uint8_t bits) {
+  return type.code == TypeCode::E4M3 ? e4m3_bits_to_float(bits) : e5m2_bits_to_float(bits);
+}
+
 double round_float(Type type, double value) {
+  if (type.is_float8()) {
+    const bool e4m3 = type.code == TypeCode::E4M3;
+    const double within = std::isinf(value) && !e4m3 ? value : saturate_float8(type, value);
+    // NaNs keep their bits: only conversions make the one NaN of them.
+    return std::isnan(value) ? value : round_to_precision(within, e4m3 ? 4 : 3, e4m3 ? -6 : -14, INFINITY);
+  }
   if (type.code == TypeCode::BFloat) return round_to_precision(value, 8, -126, 0x1.fep127);
   if (type.bits == 16) return round_to_precision(value, 11, -14, 65504.0);
   return type.bits == 32 ? static_cast<double>(static_cast<float>(value)) : value;
@@ -85,7 +111,8 @@ Value Value::of_float(Type type, double value) {
 Value convert(Type type, Value value) {
   const bool from_float = value.type.is_float();
   if (type.is_float()) {
-    return Value::of_float(type, from_float ? value.f : int_to_float(type, value));
+    const double number = from_float ? value.f : int_to_float(type, value);
+    return Value::of_float(type, type.is_float8() ? saturate_float8(type, number) : number);
   }
   if (!from_float) return Value::of_int(type, value.i);
   return Value::of_int(type, type.is_bool() ? value.f != 0 : float_to_int(type, value.f));

@@ -24,8 +24,17 @@ struct Value {
 
 /// The int64 that stands for the low bits of `value` in an integer type; for Bool: whether it is not 0.
 std::int64_t wrap_int(Type type, std::int64_t value);
-/// The value of a float type nearest to `value`, halves to even.
+/// The value of a float type nearest to `value`, halves to even. Beyond the largest: infinity; of a type of 8
+/// bits the largest, but infinity stays where the type has it.
 double round_float(Type type, double value);
+/// The largest finite value of a float type of 8 bits.
+double largest_float8(Type type);
+/// A value that a float type of 8 bits holds, as its bits, and back.
+std::uint8_t float8_bits(Type type, double value);
+double float8_value(Type type, std::uint8_t bits);
+/// What a float becomes on its way into a type of 8 bits, before it is rounded: beyond the largest value that
+/// one, NaN the one NaN that conversions give.
+double saturate_float8(Type type, double value);
 
 /// Convert as Op::Cast does.
 Value convert(Type type, Value value);

@@ -37,6 +37,10 @@ std::uint8_t raw_code(TypeCode code) {
       return CALOTYPE_FLOAT;
     case TypeCode::BFloat:
       return CALOTYPE_BFLOAT;
+    case TypeCode::E4M3:
+      return CALOTYPE_E4M3;
+    case TypeCode::E5M2:
+      return CALOTYPE_E5M2;
   }
   return CALOTYPE_INT;
 }
@@ -49,6 +53,10 @@ TypeCode type_code(std::uint8_t raw) {
       return TypeCode::Float;
     case CALOTYPE_BFLOAT:
       return TypeCode::BFloat;
+    case CALOTYPE_E4M3:
+      return TypeCode::E4M3;
+    case CALOTYPE_E5M2:
+      return TypeCode::E5M2;
     default:
       return TypeCode::Int;
   }
@@ -119,6 +127,7 @@ double load_as_double(Type type, const void* address) {
     case 1:
       return load<std::uint8_t>(address) != 0 ? 1 : 0;
     case 8:
+      if (type.is_float8()) return ir::float8_value(type, *static_cast<const std::uint8_t*>(address));
       return type.is_int() ? load<std::int8_t>(address) : load<std::uint8_t>(address);
     case 16:
       if (type.code == TypeCode::BFloat) return load<bfloat16_t>(address);
@@ -138,6 +147,7 @@ void store_value(const ir::Value& value, void* address) {
   const Type type = value.type;
   if (type.is_float()) {
     if (type.bits == 64) return store(address, value.f);
+    if (type.is_float8()) return store(address, ir::float8_bits(type, value.f));
     const auto narrow = static_cast<float>(value.f);
     if (type.bits == 32) return store(address, narrow);
     return store(address,
@@ -158,7 +168,7 @@ void store_value(const ir::Value& value, void* address) {
 
 /// To floats rounded to nearest even; to integers rounded to nearest even and saturated, NaN to 0.
 ir::Value element(Type type, double value) {
-  if (type.is_float()) return ir::Value::of_float(type, value);
+  if (type.is_float()) return ir::convert(type, ir::Value::of_float(Float(64), value));
   if (type.is_bool()) return ir::Value::of_int(type, value != 0);
   return ir::convert(type, ir::Value::of_float(Float(64), std::nearbyint(value)));
 }
@@ -238,6 +248,30 @@ Buffer Buffer::transpose(std::vector<int> order) const {
   }
   Buffer result = *this;
   for (int d = 0; d < raw_.rank; ++d) result.raw_.dims[d] = raw_.dims[order[d]];
+  return result;
+}
+
+Buffer Buffer::slice(int dimension, std::int64_t at) const {
+  Buffer result = crop(dimension, at, 1);
+  std::copy(result.raw_.dims + dimension + 1, result.raw_.dims + raw_.rank, result.raw_.dims + dimension);
+  --result.raw_.rank;
+  result.raw_.dims[result.raw_.rank] = {};
+  return result;
+}
+
+Buffer Buffer::embed(int dimension, std::int64_t at) const {
+  if (raw_.rank == CALOTYPE_MAX_RANK)
+    usage("a Buffer of the largest rank is embedded", std::to_string(raw_.rank),
+          fmt::format("a rank below {}", static_cast<int>(CALOTYPE_MAX_RANK)));
+  if (dimension < 0 || dimension > raw_.rank)
+    usage("a Buffer is embedded at a dimension beyond its rank", std::to_string(dimension),
+          fmt::format("0 to {}", raw_.rank));
+  Buffer result = *this;
+  std::copy_backward(raw_.dims + dimension, raw_.dims + raw_.rank, result.raw_.dims + raw_.rank + 1);
+  // One coordinate has no next one; the stride that a dense layout would have keeps such buffers dense.
+  const calotype_dim before = dimension > 0 ? raw_.dims[dimension - 1] : calotype_dim{0, 1, 1};
+  result.raw_.dims[dimension] = {at, 1, before.extent * before.stride};
+  ++result.raw_.rank;
   return result;
 }
 

@@ -47,6 +47,7 @@ class Compiler {
       instruction.source = source(ir::callee_of(node));
       for (const Expr& arg : node->args) instruction.coordinates.push_back(register_of(arg));
     } else {
+      if (ir::is(node, Op::Print)) return add(printing(node));
       if (ir::is(node, Op::Require)) {
         instruction.kind = Kind::Require;
         instruction.text = *ir::text_of(node);
@@ -56,6 +57,18 @@ class Compiler {
       for (std::size_t i = 0; i < node->args.size(); ++i) instruction.in[i] = register_of(node->args[i]);
     }
     return add(std::move(instruction));
+  }
+
+  Instruction printing(const Expr& node) const {
+    Instruction print{.kind = Kind::Print, .op = node->op, .type = node->type, .operand = node->type};
+    print.in = {register_of(node->args[0]), register_of(node->args[1]), -1};
+    print.text = *ir::text_of(node);
+    for (std::size_t i = 2; i < node->args.size(); ++i) {
+      const Type t = node->args[i]->type;
+      print.printed.push_back(register_of(node->args[i]));
+      print.kinds += t.is_bool() ? 'b' : t.is_int() ? 'i' : t.is_uint() ? 'u' : t.bits == 64 ? 'd' : 's';
+    }
+    return print;
   }
 
   int register_of(const Expr& e) const { return registers_.at(e.node().get()); }
@@ -96,7 +109,8 @@ class Compiler {
       return other.kind == instruction.kind && other.op == instruction.op && other.type == instruction.type &&
              other.operand == instruction.operand && other.in == instruction.in &&
              other.loop == instruction.loop && other.text == instruction.text &&
-             other.source == instruction.source && other.coordinates == instruction.coordinates;
+             other.source == instruction.source && other.coordinates == instruction.coordinates &&
+             other.printed == instruction.printed;
     };
     const auto found = std::find_if(code_.instructions.begin(), code_.instructions.end(), same);
     if (found != code_.instructions.end()) return found->out;
@@ -121,6 +135,7 @@ class Compiler {
       if (slot >= 0) slots.push_back(&slot);
     }
     for (int& slot : instruction.coordinates) slots.push_back(&slot);
+    for (int& slot : instruction.printed) slots.push_back(&slot);
     return slots;
   }
 

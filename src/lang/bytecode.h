@@ -16,16 +16,19 @@ struct Instruction {
     Load,        ///< out = the source at the coordinates
     Apply,       ///< out = op(in...)
     Require,     ///< out = the second operand; the first must hold in every active lane
+    Print,       ///< out = the first operand; where the second holds, a line of `text` and `printed`
     Accumulate,  ///< as Apply of Add to the point's old value; its error follows the sum of |terms|
   } kind;
   ir::Op op = ir::Op::Const;
   Type type, operand;
   int out = -1;
   std::array<int, 3> in{-1, -1, -1};
-  int loop = -1;                 ///< Coordinate: Func args first, then reduction dimensions
-  int source = -1;               ///< Load: index into Bytecode::sources
-  std::vector<int> coordinates;  ///< Load: registers
-  std::string text = {};         ///< Require: what must hold
+  int loop = -1;                  ///< Coordinate: Func args first, then reduction dimensions
+  int source = -1;                ///< Load: index into Bytecode::sources
+  std::vector<int> coordinates;   ///< Load: registers
+  std::string text = {};          ///< Require: what must hold; Print: the line
+  std::vector<int> printed = {};  ///< Print: registers
+  std::string kinds = {};         ///< Print: how each is written, as for calotype_print
 };
 
 struct Bytecode {

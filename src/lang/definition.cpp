@@ -43,7 +43,8 @@ Expr as_element(const FuncContents& func, Type type, const Expr& value) {
   if (ir::is_literal(value) && ir::adopts(value, type) && !type.is_bool()) {
     return ir::adopt("=", value, type, ir::make_zero(type));
   }
-  const bool numbers = !value.type().is_bool() && !type.is_bool();
+  const auto widens = [](Type t) { return !t.is_bool() && !t.is_float8(); };
+  const bool numbers = widens(value.type()) && widens(type);
   if (numbers && ir::common_type(type, value.type()) == type) return ir::convert(type, value);
   refuse(fmt::format("'{}' has elements of type {} and is given a value of type {}", func.name, type.str(),
                      value.type().str()),

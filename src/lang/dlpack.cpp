@@ -29,7 +29,15 @@ struct Tensor {
 };
 
 enum DeviceType : std::int32_t { kCpu = 1, kCudaHost = 3 };
-enum Code : std::uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBfloat = 4, kBool = 6 };
+enum Code : std::uint8_t {
+  kInt = 0,
+  kUInt = 1,
+  kFloat = 2,
+  kBfloat = 4,
+  kBool = 6,
+  kE4M3fn = 10,
+  kE5M2 = 12
+};
 
 }  // namespace
 
@@ -68,10 +76,13 @@ Type element_type(const DataType& t) {
     if (t.code == kFloat && whole && t.bits >= 16) return Float(t.bits);
     if (t.code == kBfloat && t.bits == 16) return BFloat(16);
     if (t.code == kBool && t.bits == 8) return Bool();
+    if (t.code == kE4M3fn && t.bits == 8) return E4M3();
+    if (t.code == kE5M2 && t.bits == 8) return E5M2();
   }
   usage("a DLPack tensor of elements that a Buffer cannot have",
         fmt::format("type code {}, {} bits, {} lanes", t.code, t.bits, t.lanes),
-        "one lane of an integer or float of 8 to 64 bits, bfloat16 or bool");
+        "one lane of an integer of 8 to 64 bits, a float of 16 to 64, bfloat16, float8_e4m3fn, float8_e5m2 "
+        "or bool");
 }
 
 DataType data_type(Type type) {
@@ -79,6 +90,8 @@ DataType data_type(Type type) {
   const Code code = type.is_int()                   ? kInt
                     : type.is_uint()                ? kUInt
                     : type.code == TypeCode::BFloat ? kBfloat
+                    : type.code == TypeCode::E4M3   ? kE4M3fn
+                    : type.code == TypeCode::E5M2   ? kE5M2
                                                     : kFloat;
   return {code, static_cast<std::uint8_t>(type.bits), 1};
 }

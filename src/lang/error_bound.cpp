@@ -20,6 +20,8 @@ constexpr Format kSingle{0x1p-24, 0x1p-150}, kDouble{0x1p-53, 0x1p-1074};
 
 Format format_of(Type type) {
   if (type.code == TypeCode::BFloat) return {0x1p-8, 0x1p-134};
+  if (type.code == TypeCode::E4M3) return {0x1p-4, 0x1p-10};
+  if (type.code == TypeCode::E5M2) return {0x1p-3, 0x1p-17};
   if (type.bits == 16) return {0x1p-11, 0x1p-25};
   if (type.bits == 32) return kSingle;
   return kDouble;
@@ -208,10 +210,16 @@ double rounding_error(Type type, double result) { return rounding(format_of(type
 
 bool rounds(Type to, Type from) {
   const auto precision = [](Type t) {
-    return t.code == TypeCode::BFloat ? 8 : t.bits == 16 ? 11 : t.bits == 32 ? 24 : 53;
+    return t.code == TypeCode::BFloat ? 8
+           : t.code == TypeCode::E4M3 ? 4
+           : t.code == TypeCode::E5M2 ? 3
+           : t.bits == 16             ? 11
+           : t.bits == 32             ? 24
+                                      : 53;
   };
   if (!from.is_float()) return from.bits - (from.is_int() ? 1 : 0) > precision(to);
-  return precision(to) < precision(from) || (to == Float(16) && from == BFloat(16));  // the range is narrower
+  return precision(to) < precision(from) || (to == Float(16) && from == BFloat(16)) ||
+         (to == E4M3() && from == E5M2());  // the range is narrower
 }
 
 void sum_bounds(Type type, const Lanes& a, const Lanes& b, const double* magnitude, Lanes& out, int n) {

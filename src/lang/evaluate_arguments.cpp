@@ -46,15 +46,6 @@ void bind_params(const Graph& graph, const std::map<std::string, double>& params
   }
 }
 
-void bind_size(const ir::SymbolPtr& dim, std::int64_t value, const std::string& from, Constants& constants) {
-  if (value < 0)
-    refuse_argument(fmt::format("size '{}' is negative", dim->name), std::to_string(value), "0 or more");
-  const auto [place, is_new] = constants.emplace(dim.get(), ir::Value::of_int(Int(64), value));
-  if (is_new || place->second.i == value) return;
-  refuse_argument(fmt::format("size '{}' has two values: {} gives {}", dim->name, from, value),
-                  std::to_string(value), fmt::format("{}", place->second.i));
-}
-
 void bind_sizes(const Graph& graph, const std::map<std::string, std::int64_t>& sizes, Constants& constants) {
   std::vector<std::string> names;
   for (const ir::SymbolPtr& dim : graph.dims) names.push_back(dim->name);
@@ -110,6 +101,23 @@ void check_extents(const InputDef& input, const Buffer& buffer, const Constants&
 }
 
 }  // namespace
+
+void bind_size(const ir::SymbolPtr& dim, std::int64_t value, const std::string& from, Constants& constants) {
+  if (value < 0)
+    refuse_argument(fmt::format("size '{}' is negative", dim->name), std::to_string(value), "0 or more");
+  const auto [place, is_new] = constants.emplace(dim.get(), ir::Value::of_int(Int(64), value));
+  if (is_new || place->second.i == value) return;
+  refuse_argument(fmt::format("size '{}' has two values: {} gives {}", dim->name, from, value),
+                  std::to_string(value), fmt::format("{}", place->second.i));
+}
+
+Constants bind_values(const Graph& graph, const std::map<std::string, double>& params,
+                      const std::map<std::string, std::int64_t>& sizes) {
+  Constants constants;
+  bind_params(graph, params, constants);
+  bind_sizes(graph, sizes, constants);
+  return constants;
+}
 
 ir::Value scalar_value(const Expr& e, const Constants& constants) {
   if (ir::is_const(e)) return ir::value_of(e);

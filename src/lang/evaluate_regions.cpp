@@ -163,4 +163,22 @@ std::vector<Region> required_regions(const Graph& graph, const Constants& consta
   return regions;
 }
 
+std::vector<Region> read_regions(const Graph& graph, const Constants& constants,
+                                 const std::vector<Region>& regions) {
+  std::vector<Region> inputs(graph.inputs.size());
+  for (const FuncDef& func : graph.funcs) {
+    const Region& region = regions[func.id.value];
+    for (std::size_t s = 0; region.needed && s < func.stages.size(); ++s) {
+      const StageLoops loops = stage_loops(func, static_cast<int>(s), region, constants);
+      if (loops.empty()) continue;
+      const Ranges ranges = symbol_ranges(func, func.stages[s], loops);
+      for_each_call(func.stages[s], [&](const Expr& call) {
+        if (!is_func(call))
+          inputs[ir::callee_of(call)->index].include(ranges_of(call->args, ranges, constants));
+      });
+    }
+  }
+  return inputs;
+}
+
 }  // namespace calotype::lang

@@ -45,5 +45,8 @@ StageLoops stage_loops(const FuncDef& func, int stage, const Region& region, con
 /// By FuncId: what the outputs need, directly and through others. Throws Error(Algorithm) for a region that
 /// no memory can hold, as a coordinate without bounds gives.
 std::vector<Region> required_regions(const Graph& graph, const Constants& constants);
+/// By InputId: what Funcs read of the inputs where they are computed on `regions`.
+std::vector<Region> read_regions(const Graph& graph, const Constants& constants,
+                                 const std::vector<Region>& regions);
 
 }  // namespace calotype::lang

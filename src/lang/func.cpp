@@ -199,4 +199,26 @@ std::vector<Var> Func::args() const {
   return vars;
 }
 
+std::vector<Expr> Func::values() const {
+  return defined() ? contents_->state.stages.front().values() : std::vector<Expr>{};
+}
+
+namespace {
+
+const lang::StageDef& update_of(const Func& func, int index) {
+  if (index >= 0 && index < func.updates())
+    return func.contents()->state.stages[static_cast<std::size_t>(index) + 1];
+  throw Error({.kind = ErrorKind::Usage,
+               .message = fmt::format("'{}' has no update {}", func.name(), index),
+               .func = func.name(),
+               .value = std::to_string(index),
+               .legal = func.updates() == 0 ? "none: it has no updates"
+                                            : fmt::format("0 to {}", func.updates() - 1)});
+}
+
+}  // namespace
+
+std::vector<Expr> Func::update_args(int index) const { return update_of(*this, index).lhs; }
+std::vector<Expr> Func::update_values(int index) const { return update_of(*this, index).values(); }
+
 }  // namespace calotype

@@ -113,6 +113,12 @@ struct Graph {
   };
   std::vector<ArgumentRef> arguments;
   std::vector<OutputDef> outputs;
+  /// An output and an input that may lie in the same memory.
+  struct Alias {
+    int output = 0;  ///< index into outputs
+    InputId input;
+  };
+  std::vector<Alias> aliases;
   std::vector<ir::SymbolPtr> dims;  ///< every named size, in order of first use
   std::string fingerprint;          ///< "h1:" + 16 hex digits
 
@@ -120,6 +126,8 @@ struct Graph {
   /// By name; nullptr if there is none.
   const FuncDef* find_func(const std::string& name) const;
   const InputDef* find_input(const std::string& name) const;
+  /// The output that an input may share its memory with; nullptr if there is none.
+  const OutputDef* alias_of(InputId id) const;
   bool is_output(FuncId id) const;
   std::vector<std::string> func_names() const;
   /// The Func's name; with ".0", ".1" and on for the components of a Tuple.

@@ -269,12 +269,14 @@ double round_narrow(Type type, double value, int precision, double smallest, dou
 void cast_lanes(Type type, Type from, const Lanes& a, Lanes& out, int n, bool with_error) {
   if (from.is_float() && type.is_float()) {
     map1(a.f, out.f, n, [](double x) { return x; });
+    if (type.is_float8()) map1(out.f, out.f, n, [=](double x) { return ir::saturate_float8(type, x); });
     round_lanes(type, out.f, n);
   } else if (!from.is_float() && !type.is_float()) {
     map1(a.i, out.i, n, [](i64 x) { return x; });
     wrap_lanes(type, out.i, n);
   } else if (type.is_float() && from.bits <= 32) {
     map1(a.i, out.f, n, [](i64 x) { return static_cast<double>(x); });  // exact
+    if (type.is_float8()) map1(out.f, out.f, n, [=](double x) { return ir::saturate_float8(type, x); });
     round_lanes(type, out.f, n);
   } else {
     apply_each(Op::Cast, type, from, &a, nullptr, out, n);
@@ -284,6 +286,7 @@ void cast_lanes(Type type, Type from, const Lanes& a, Lanes& out, int n, bool wi
     const double whole =
         from == UInt(64) ? static_cast<double>(static_cast<u64>(a.i[l])) : static_cast<double>(a.i[l]);
     out.exact[l] = from.is_float() ? a.exact[l] : whole;
+    if (type.is_float8()) out.exact[l] = ir::saturate_float8(type, out.exact[l]);
     out.bound[l] =
         (from.is_float() ? a.bound[l] : 0) + (rounds(type, from) ? rounding_error(type, out.f[l]) : 0);
   }
@@ -329,6 +332,7 @@ void round_lanes(Type type, double* values, int n) {
   if (type.bits == 64) return;
   if (type.bits == 32)
     return map1(values, values, n, [](double x) -> double { return static_cast<float>(x); });
+  if (type.is_float8()) return map1(values, values, n, [=](double x) { return ir::round_float(type, x); });
   const bool brain = type.code == TypeCode::BFloat;
   const int precision = brain ? 8 : 11;
   // Below the largest value the rounded result is at most that, so no overflow can arise.

@@ -4,6 +4,7 @@
 
 #include "lang/build_graph.h"
 #include "lang/evaluate.h"
+#include "lang/required_inputs.h"
 
 namespace calotype {
 
@@ -17,6 +18,18 @@ std::string Pipeline::str() const { return lang::to_string(*graph_); }
 Evaluation Pipeline::evaluate(const std::vector<Buffer>& inputs, const std::map<std::string, double>& params,
                               const std::map<std::string, std::int64_t>& sizes) const {
   return lang::evaluate(*graph_, inputs, params, sizes);
+}
+
+std::vector<InputRegion> Pipeline::required_inputs(const std::vector<std::vector<std::int64_t>>& outputs,
+                                                   const std::map<std::string, double>& params,
+                                                   const std::map<std::string, std::int64_t>& sizes) const {
+  return lang::required_inputs(*graph_, outputs, params, sizes);
+}
+
+std::vector<Buffer> Pipeline::infer_inputs(const std::vector<std::vector<std::int64_t>>& outputs,
+                                           const std::map<std::string, double>& params,
+                                           const std::map<std::string, std::int64_t>& sizes) const {
+  return lang::infer_inputs(*graph_, outputs, params, sizes);
 }
 
 }  // namespace calotype

@@ -56,6 +56,10 @@ void lang::require_determined(const std::string& where, const std::string& func,
     refuse(fmt::format("{}{} has a requirement", where, of_func(func)), func, e.str(),
            "require in the value of a Func only");
   }
+  if (has(e, ir::Op::Print)) {
+    refuse(fmt::format("{}{} prints", where, of_func(func)), func, e.str(),
+           "print in the value of a Func only");
+  }
   require_defined_throughout(where, func, e);
 }
 

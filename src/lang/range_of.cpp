@@ -96,7 +96,7 @@ Range binary(Op op, Type type, const Range& a, const Range& b) {
 bool is_compare(Op op) { return ir::info(op).group == ir::OpGroup::compare; }
 
 Range combine(const Expr& e, const std::vector<Range>& v) {
-  const Type operand = e->args.back()->type;
+  const Type operand = e->args[ir::is(e, Op::Print) ? 0 : e->args.size() - 1]->type;
   if (!operand.is_integral()) return type_range(e->type);  // what comes from floats may be anything
   switch (e->op) {
     case Op::Neg:
@@ -120,6 +120,8 @@ Range combine(const Expr& e, const std::vector<Range>& v) {
       return {0, operand.bits};
     case Op::Require:
       return v[1];
+    case Op::Print:
+      return v[0];
     case Op::PromiseClamped:
       return {std::max(v[0].min, v[1].min), std::max(v[0].min, std::min(v[0].max, v[2].max))};
     case Op::Select:

@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <memory>
+
+#include "runtime/print.h"
 
 namespace calotype::lang {
 
@@ -134,6 +137,8 @@ class Runner {
         return apply(instruction, out);
       case Kind::Require:
         return require(instruction, out);
+      case Kind::Print:
+        return print(instruction, out);
       case Kind::Accumulate:
         return accumulate(instruction, out);
     }
@@ -165,6 +170,24 @@ class Runner {
     }
     apply_lanes(ir::Op::Select, in.type, in.operand, operand(in, 0), operand(in, 1), operand(in, 1), out,
                 lanes_, with_error_);
+  }
+
+  void print(const Instruction& in, Lanes& out) const {
+    std::vector<std::int64_t> values(in.printed.size());
+    for (int l = 0; l < lanes_; ++l) {
+      if (active_[l] == 0 || is_spoiled(l) || operand(in, 1)->i[l] == 0) continue;
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = printed_bits(in, i, l);
+      calotype_print(nullptr, in.text.c_str(), values.data(), in.kinds.c_str());
+    }
+    apply_lanes(ir::Op::Select, in.type, in.operand, operand(in, 1), operand(in, 0), operand(in, 0), out,
+                lanes_, with_error_);
+  }
+
+  std::int64_t printed_bits(const Instruction& in, std::size_t i, int lane) const {
+    const Lanes& lanes = registers_[in.printed[i]];
+    if (in.kinds[i] == 'd') return std::bit_cast<std::int64_t>(lanes.f[lane]);
+    if (in.kinds[i] == 's') return std::bit_cast<std::uint32_t>(static_cast<float>(lanes.f[lane]));
+    return lanes.i[lane];
   }
 
   /// old + term, where any order of the terms is to be covered: rounding errors follow the sum of |terms|

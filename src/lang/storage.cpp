@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/value.h"
+
 namespace calotype::lang {
 
 namespace {
@@ -16,6 +18,11 @@ struct Half {
 struct Brain {
   static double get(std::uint16_t bits) { return bfloat_bits_to_float(bits); }
   static std::uint16_t put(double value) { return float_to_bfloat_bits(static_cast<float>(value)); }
+};
+struct Float8 {
+  Type type;
+  double get(std::uint8_t bits) const { return ir::float8_value(type, bits); }
+  std::uint8_t put(double value) const { return ir::float8_bits(type, value); }
 };
 template <class T>
 struct Plain {
@@ -33,6 +40,7 @@ template <class F>
 void with_element(Type type, F f) {
   const bool is_signed = type.is_int();
   if (type.code == TypeCode::BFloat) return f(static_cast<std::uint16_t*>(nullptr), Brain{});
+  if (type.is_float8()) return f(static_cast<std::uint8_t*>(nullptr), Float8{type});
   if (type.is_float()) {
     if (type.bits == 16) return f(static_cast<std::uint16_t*>(nullptr), Half{});
     if (type.bits == 32) return f(static_cast<float*>(nullptr), Plain<float>{});

@@ -29,6 +29,9 @@ Param::Param(Type type, const std::string& name, std::optional<double> initial) 
   lang::require_name("Param", name);
   if (!type.is_scalar())
     lang::refuse(fmt::format("Param '{}' is a vector", name), "", type.str(), "a scalar type");
+  if (type.is_float8())
+    lang::refuse(fmt::format("Param '{}' is an 8-bit float", name), "", type.str(),
+                 "a wider type, with a cast where it is used: 8-bit floats are for storage");
   if (initial) {
     const double held = type.is_float() ? ir::round_float(type, *initial) : std::trunc(*initial);
     const bool fits = type.is_float() ? std::isfinite(held) || !std::isfinite(*initial)

@@ -46,7 +46,7 @@ class MemoryPass {
     const MemorySpace space = choose_space(func, storage, around);
     for (int c = 0; c < def.components(); ++c) {
       ir::Buffer b{.name = def.is_tuple() ? fmt::format("{}.{}", def.name, c) : def.name,
-                   .type = def.types[c],
+                   .type = stored_type(def.types[c]),
                    .space = space};
       if (storage.layout) {
         refuse_strides(func);

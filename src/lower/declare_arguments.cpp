@@ -48,6 +48,14 @@ void assume_sizes(LoopTree& tree) {
   }
 }
 
+/// Among the arguments of a call.
+int input_position(const lang::Graph& graph, lang::InputId id) {
+  const auto at =
+      std::find_if(graph.arguments.begin(), graph.arguments.end(),
+                   [&](const lang::Graph::ArgumentRef& a) { return !a.is_param && a.index == id.value; });
+  return static_cast<int>(at - graph.arguments.begin());
+}
+
 }  // namespace
 
 void declare_arguments(LoopTree& tree) {
@@ -69,10 +77,14 @@ void declare_arguments(LoopTree& tree) {
     if (!a.is_param) {
       const lang::InputDef& input = graph.inputs[a.index];
       ir::Buffer b{.name = input.name,
-                   .type = input.type,
+                   .type = stored_type(input.type),
                    .space = ir::MemorySpace::Argument,
                    .argument = position,
                    .read_only = true};
+      if (const lang::OutputDef* output = graph.alias_of(input.id)) {
+        b.read_only = false;
+        b.shared_with = static_cast<int>(graph.arguments.size() + (output - graph.outputs.data()));
+      }
       const std::vector<lang::InputId>& streamed = tree.scheduled.streamed_inputs;
       b.stream_loads = std::find(streamed.begin(), streamed.end(), input.id) != streamed.end();
       for (std::size_t d = 0; d < input.extents.size(); ++d) {
@@ -88,9 +100,11 @@ void declare_arguments(LoopTree& tree) {
   for (const lang::OutputDef& output : graph.outputs) {
     const lang::FuncDef& func = tree.func(output.func);
     ir::Buffer b{.name = graph.output_name(output),
-                 .type = graph.output_type(output),
+                 .type = stored_type(graph.output_type(output)),
                  .space = ir::MemorySpace::Argument,
                  .argument = position++};
+    for (const lang::Graph::Alias& alias : graph.aliases)
+      if (&graph.outputs[alias.output] == &output) b.shared_with = input_position(graph, alias.input);
     b.stream_loads = tree.scheduled.of(output.func).storage.stream_loads;
     b.stream_stores = tree.scheduled.of(output.func).storage.stream_stores;
     for (int d = 0; d < func.rank(); ++d) {

@@ -206,7 +206,7 @@ class Emitter {
     ir::Substitution map;
     for (std::size_t i = 0; i < info.dims.size(); ++i)
       if (info.coordinates[i].defined()) map.emplace_back(info.dims[i], info.coordinates[i]);
-    auto place_in = [&](const Expr& e) { return with_loads(ir::substitute(e, map), ref); };
+    auto place_in = [&](const Expr& e) { return expand_float8(with_loads(ir::substitute(e, map), ref)); };
 
     std::vector<Expr> coordinates;
     for (const Expr& e : def.lhs) coordinates.push_back(simple(place_in(e)));
@@ -312,16 +312,23 @@ class Emitter {
       if (ir::is(n, ir::Op::Likely)) return n->args[0];  // partitioning finds the steady part by itself
       if (ir::is(n, ir::Op::PromiseClamped)) return n->args[0];
       if (ir::is(n, ir::Op::Require)) return with_check(n, reader);
+      if (ir::is(n, ir::Op::Print)) return with_print(n);
       if (!ir::is(n, ir::Op::Call)) return n;
       const ir::Callee& callee = *ir::callee_of(n);
       if (callee.kind == ir::CalleeKind::Input) {
         const ir::BufferPtr& b = tree_.inputs[callee.index];
-        return ir::make(ir::Op::Load, b->type, {strided_index(b, n->args, {})}, b);
+        return loaded(n, b, strided_index(b, n->args, {}));
       }
       const FuncId func{callee.index};
       const ir::BufferPtr& b = buffers_of(func)[callee.component];
-      return ir::make(ir::Op::Load, b->type, {flat_index(func, b, n->args, reader)}, b);
+      return loaded(n, b, flat_index(func, b, n->args, reader));
     });
+  }
+
+  /// The value of a Call from its buffer, which may hold the bits of its type.
+  static Expr loaded(const Expr& call, const ir::BufferPtr& b, const Expr& index) {
+    const Expr load = ir::make(ir::Op::Load, b->type, {index}, b);
+    return call->type == b->type ? load : ir::make(ir::Op::Bitcast, call->type, {load});
   }
 
   /// The value; the check stands before the statement at hand.
@@ -336,9 +343,24 @@ class Emitter {
     }
     const Expr condition = simple(e->args[0]);
     for (const ir::Stmt& known : checks_)
-      if (ir::equal(known->exprs[0], condition) && known->text() == text) return e->args[1];
+      if (known->kind == ir::StmtKind::Check && ir::equal(known->exprs[0], condition) &&
+          known->text() == text)
+        return e->args[1];
     if (!ir::is_one(condition)) checks_.push_back(ir::check(condition, text));
     return e->args[1];
+  }
+
+  /// The value; the line is printed before the statement at hand.
+  Expr with_print(const Expr& e) {
+    const Expr condition = simple(expand_float8(e->args[1]));
+    std::vector<Expr> values;
+    for (std::size_t i = 2; i < e->args.size(); ++i) values.push_back(simple(expand_float8(e->args[i])));
+    const ir::Stmt line = ir::print_line(condition, *ir::text_of(e), std::move(values));
+    for (const ir::Stmt& known : checks_)  // by another value of the same definition
+      if (known->kind == line->kind && known->text() == line->text() && ir::equal(known->exprs, line->exprs))
+        return e->args[0];
+    if (!ir::is_zero(condition)) checks_.push_back(line);
+    return e->args[0];
   }
 
   const std::vector<ir::BufferPtr>& buffers_of(FuncId func) const {
@@ -408,7 +430,7 @@ class Emitter {
   const LoopTree& tree_;
   ir::Algebra algebra_;
   bool gpu_, profile_;
-  std::vector<ir::Stmt> checks_;  ///< of the definition at hand
+  std::vector<ir::Stmt> checks_;  ///< of the definition at hand, and what it prints
   const KernelInfo* kernel_ = nullptr;
   std::vector<LoopId> open_;
   std::set<std::pair<StageRef, std::size_t>> placed_;  // guards, by stage and position

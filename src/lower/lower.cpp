@@ -64,6 +64,7 @@ Program lower(Scheduled scheduled, const Options& options, Trace* trace) {
   pass("inline", [&] { inline_funcs(scheduled); });
   if (!options.stored_stages.empty()) pass("store stages", [&] { add_copies(scheduled, options); });
   pass("unread", [&] { drop_unread(scheduled); });
+  pass("aliases", [&] { check_aliases(scheduled); });
   pass("place", [&] { tree = place(std::move(scheduled), options); check_placed(tree); });
   pass("bounds", [&] { infer_bounds(tree); declare_stored(tree, options); check_bounds(tree); });
   pass.level("bounds", tree);

@@ -145,19 +145,28 @@ class ProgramMaker {
       const ir::BufferPtr& b = tree_.outputs[i];
       // A first definition under a condition leaves elements undefined.
       const bool keeps = graph().func(graph().outputs[i].func).stages[0].predicate.defined();
-      program_.arguments.push_back(
-          {b->name, false, true, b->type, static_cast<int>(b->extents.size()), keeps});
+      program_.arguments.push_back({b->name, false, true, graph().output_type(graph().outputs[i]),
+                                    static_cast<int>(b->extents.size()), keeps, b->shared_with});
       buffers.push_back(b);
     }
-    for (const ir::BufferPtr& b : tree_.stored) {
-      program_.arguments.push_back(
-          {b->name, false, true, b->type, static_cast<int>(b->extents.size()), true});
+    for (const auto& [func, component] : stored_components()) {
+      const ir::BufferPtr& b = tree_.stored_of.at(func)[component];
+      program_.arguments.push_back({b->name, false, true, graph().func(func).types[component],
+                                    static_cast<int>(b->extents.size()), true});
       buffers.push_back(b);
     }
     find_sizes(buffers);
     declare_promises();
     for (const ir::BufferPtr& b : buffers)
       for (std::size_t d = 0; d < b->extents.size(); ++d) describe_dimension(*b, static_cast<int>(d));
+  }
+
+  /// The stored stages in the order of their arguments, which `tree_.stored` has.
+  std::vector<std::pair<FuncId, int>> stored_components() const {
+    std::vector<std::pair<FuncId, int>> all;
+    for (const FuncId func : options_.stored_stages)
+      for (int c = 0; c < graph().func(func).components(); ++c) all.emplace_back(func, c);
+    return all;
   }
 
   /// An extent tells one size, given those that are known already.
@@ -311,7 +320,10 @@ class ProgramMaker {
     if (f.gpu) {
       require_grid(f);
       f.body = plain_division(share_values(f.body), kernel_facts(f));
-      narrow_indices(f, options_.index_bits);
+      std::vector<ir::BufferPtr> arguments = tree_.inputs;
+      for (const auto* more : {&tree_.outputs, &tree_.stored})
+        arguments.insert(arguments.end(), more->begin(), more->end());
+      narrow_indices(f, options_.index_bits, arguments, tree_.root_lets);
     }
     program_.steps.push_back({static_cast<int>(program_.functions.size())});
     program_.functions.push_back(std::move(f));

@@ -2,12 +2,16 @@
 //
 // Requires: a kernel whose arguments the caller has found to span less than 2^31 elements. Leaves: loop
 // variables, sizes, strides and everything computed of them for addresses, bounds and guards in Int(32);
-// values of the algorithm keep their types (a coordinate used as a value is widened again). Stands last,
-// since every pass before it reasons in the algorithm's 64 bits.
+// values of the algorithm keep their types (a coordinate used as a value is widened again). An address is
+// right modulo 2^32 whatever its parts are, but what is compared, divided or clamped on the way must be the
+// number itself: that is narrowed only where every step of it surely fits (index_range.h), since the
+// algorithm may compute anything of its coordinates. Stands last, since every pass before it reasons in the
+// algorithm's 64 bits.
 
 #include <algorithm>
 #include <set>
 
+#include "lower/index_range.h"
 #include "lower/passes.h"
 
 namespace calotype::lower {
@@ -15,7 +19,19 @@ namespace {
 
 /// Whether an operation on the low halves of its operands gives the low half of its result.
 bool keeps_low_half(ir::Op op) {
-  return op == ir::Op::Add || op == ir::Op::Sub || op == ir::Op::Mul || op == ir::Op::Neg;
+  switch (op) {
+    case ir::Op::Add:
+    case ir::Op::Sub:
+    case ir::Op::Mul:
+    case ir::Op::Neg:
+    case ir::Op::Select:
+    case ir::Op::Ramp:
+    case ir::Op::Broadcast:
+    case ir::Op::Lane:
+      return true;
+    default:
+      return false;
+  }
 }
 
 /// Whether Int(32) holds every value of the type.
@@ -37,6 +53,8 @@ class ValueNames {
   void statement(const ir::Stmt& s) {
     for (const ir::Stmt& child : s->stmts) statement(child);  // uses before definitions
     if (s->kind == ir::StmtKind::Store) value(s->exprs[0]);
+    if (s->kind == ir::StmtKind::Print || s->kind == ir::StmtKind::Check)
+      for (const Expr& e : s->exprs) value(e);
     if (s->kind != ir::StmtKind::Let) return;
     if (reads_memory(s->exprs[0])) symbols_.insert(s->symbol()->unique);
     if (has(*s->symbol())) value(s->exprs[0]);
@@ -53,9 +71,34 @@ class ValueNames {
   std::set<std::uint64_t> symbols_;
 };
 
+/// The names that a comparison, a division or the like is computed of: their upper halves matter.
+class ExactNames {
+ public:
+  explicit ExactNames(const ir::Stmt& s) { statement(s); }
+  bool has(const ir::SymbolPtr& s) const { return symbols_.contains(s->unique); }
+
+ private:
+  void statement(const ir::Stmt& s) {
+    for (const ir::Stmt& child : s->stmts) statement(child);  // uses before definitions
+    const bool exact = s->kind == ir::StmtKind::For || (s->kind == ir::StmtKind::Let && has(s->symbol()));
+    for (const Expr& e : s->exprs)
+      if (e.defined()) expression(e, exact);
+  }
+
+  void expression(const Expr& e, bool exact) {
+    if (exact && ir::is(e, ir::Op::Variable)) symbols_.insert(ir::symbol_of(e)->unique);
+    const bool load = ir::is(e, ir::Op::Load) || ir::is(e, ir::Op::LoadIf);
+    const bool passes_on = keeps_low_half(e->op) || ir::is(e, ir::Op::Cast);
+    for (const Expr& a : e->args) expression(a, !load && (exact || !passes_on));
+  }
+
+  std::set<std::uint64_t> symbols_;
+};
+
 class Narrower {
  public:
-  explicit Narrower(const Function& f) : values_(ValueNames(f.body).symbols()) {}
+  Narrower(const Function& f, const std::vector<ir::BufferPtr>& arguments, const std::vector<Binding>& lets)
+      : ranges_(f, arguments, lets), exact_(f.body), values_(ValueNames(f.body).symbols()) {}
 
   void run(Function& f) {
     for (ir::SymbolPtr& s : f.block_vars) s = s ? narrow_symbol(s) : s;
@@ -89,11 +132,24 @@ class Narrower {
     });
   }
 
-  /// Whether an Int(64) fits 32 bits for what it is made of: loops and sizes do, values by their type.
+  /// Whether an Int(64) fits 32 bits for what it is made of: loops and sizes do, what is computed of them by
+  /// its range, values by their type.
   bool fits(const Expr& e) const {
     if (ir::is(e, ir::Op::Cast) && fits_32(e->args[0]->type.element())) return true;
     if (ir::is(e, ir::Op::Min) || ir::is(e, ir::Op::Max)) return fits(e->args[0]) && fits(e->args[1]);
+    return !uses_values(e) && (ir::is(e, ir::Op::Variable) || ranges_.fits(e));
+  }
+
+  /// Whether the low half of a name's value can be had without the upper one.
+  bool may_narrow(const Expr& e) const {
+    if (ir::is(e, ir::Op::Cast) && fits_32(e->args[0]->type.element())) return true;
+    if (ir::is(e, ir::Op::Min) || ir::is(e, ir::Op::Max))
+      return may_narrow(e->args[0]) && may_narrow(e->args[1]);
     return !uses_values(e);
+  }
+
+  static bool compares_indices(const Expr& e) {
+    return ir::info(e->op).group == ir::OpGroup::compare && wide_index(e->args[0]->type);
   }
 
   bool all_fit(const Expr& e) const {
@@ -103,6 +159,7 @@ class Narrower {
 
   /// In address context: Int(64) arithmetic on index symbols becomes Int(32).
   Expr narrow(const Expr& e) {
+    if (compares_indices(e) && !all_fit(e)) return value(e);
     if (!wide_index(e->type)) return ir::map_args(e, [&](const Expr& a) { return narrow(a); });
     const Type type = Int(32, e->type.lanes);
     switch (e->op) {
@@ -138,8 +195,7 @@ class Narrower {
     if (ir::is(e, ir::Op::Load) || ir::is(e, ir::Op::LoadIf))
       return ir::map_args(e, [&](const Expr& a) { return narrow(a); });
     // Conditions on coordinates decide which accesses happen: they are address arithmetic.
-    if ((ir::is(e, ir::Op::Lt) || ir::is(e, ir::Op::Le)) && wide_index(e->args[0]->type) && !uses_values(e))
-      return narrow(e);
+    if (compares_indices(e) && !uses_values(e) && all_fit(e)) return narrow(e);
     if (ir::is(e, ir::Op::Cast) && wide_index(e->args[0]->type) && ir::is(e->args[0], ir::Op::Variable) &&
         is_index_symbol(*ir::symbol_of(e->args[0])))
       return ir::make(ir::Op::Cast, e->type, {narrow(e->args[0])});
@@ -151,11 +207,15 @@ class Narrower {
     switch (s->kind) {
       case ir::StmtKind::For: {
         ir::LoopInfo loop = s->loop();
+        ranges_.enter_loop(loop.var, s->exprs[0], s->exprs[1]);
         loop.var = narrow_symbol(loop.var);
         return ir::for_loop(loop, narrow(s->exprs[0]), narrow(s->exprs[1]), statement(s->body()));
       }
       case ir::StmtKind::Let: {
-        if (wide_index(s->symbol()->type) && !fits(s->exprs[0])) values_.insert(s->symbol()->unique);
+        const bool lossless = !exact_.has(s->symbol()) || ranges_.fits(s->exprs[0]);
+        if (wide_index(s->symbol()->type) && (!may_narrow(s->exprs[0]) || !lossless))
+          values_.insert(s->symbol()->unique);
+        ranges_.enter_let(s->symbol(), s->exprs[0]);
         if (!is_index_symbol(*s->symbol()))
           return ir::map_children(s, [&](const Expr& e) { return value(e); }, children);
         return ir::let_stmt(narrow_symbol(s->symbol()), narrow(s->exprs[0]), statement(s->body()));
@@ -174,14 +234,17 @@ class Narrower {
     }
   }
 
+  IndexRanges ranges_;
+  const ExactNames exact_;
   std::map<std::uint64_t, ir::SymbolPtr> twins_;
   std::set<std::uint64_t> values_;  ///< symbols bound to values, which keep 64 bits
 };
 
 }  // namespace
 
-void narrow_indices(Function& kernel, int bits) {
-  if (bits == 32) Narrower(kernel).run(kernel);
+void narrow_indices(Function& kernel, int bits, const std::vector<ir::BufferPtr>& arguments,
+                    const std::vector<Binding>& lets) {
+  if (bits == 32) Narrower(kernel, arguments, lets).run(kernel);
 }
 
 }  // namespace calotype::lower

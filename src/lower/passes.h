@@ -25,6 +25,8 @@ struct Options {
 void inline_funcs(Scheduled& scheduled);
 /// Leaves out Funcs that nothing reads any more.
 void drop_unread(Scheduled& scheduled);
+/// Refuses what is wrong for an output in the memory of an input.
+void check_aliases(const Scheduled& scheduled);
 void add_copies(Scheduled& scheduled, const Options& options);
 LoopTree place(Scheduled scheduled, const Options& options);
 void infer_bounds(LoopTree& tree);
@@ -58,11 +60,17 @@ bool names_storage(const ir::Stmt& let);
 /// The facts, and what the loops and names in `s` say of their variables.
 ir::Facts with_loops(ir::Facts facts, const ir::Stmt& s);
 ir::Stmt share_values(const ir::Stmt& s);
+/// What memory holds of a type: itself, or the bits of an 8-bit float.
+Type stored_type(Type type);
+/// Used by emit: a value whose loads are of stored types, with the bits in place of 8-bit floats.
+Expr expand_float8(const Expr& e);
 ir::Stmt plain_division(const ir::Stmt& s, const ir::Facts& facts);
 
 // statements -> program
 Program make_program(const LoopTree& tree, const std::vector<Unit>& units, const Options& options);
-void narrow_indices(Function& kernel, int bits);
+/// `arguments`: every buffer of the call; `lets`: what the plan computes, in order.
+void narrow_indices(Function& kernel, int bits, const std::vector<ir::BufferPtr>& arguments,
+                    const std::vector<Binding>& lets);
 
 /// Used by infer_bounds: restrict what is produced at each iteration of a serial loop between the store and
 /// the compute site to what earlier iterations have not produced, and fold the storage where that bounds it.

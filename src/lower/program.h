@@ -71,7 +71,8 @@ struct Argument {
   bool is_output = false;
   Type type;
   int rank = 0;
-  bool keeps = false;  ///< of an output: elements that the program does not write stay as they were
+  bool keeps = false;    ///< of an output: elements that the program does not write stay as they were
+  int shared_with = -1;  ///< of an output: the input that may be the same memory
 };
 
 struct Program {

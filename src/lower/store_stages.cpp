@@ -82,7 +82,7 @@ namespace {
 ir::BufferPtr stored_buffer(LoopTree& tree, const lang::FuncDef& func, int component, int position,
                             std::int64_t unit, const ir::BufferPtr& like) {
   ir::Buffer b{.name = func.name + (func.is_tuple() ? fmt::format(".{}.stored", component) : ".stored"),
-               .type = func.types[component],
+               .type = stored_type(func.types[component]),
                .space = ir::MemorySpace::Argument,
                .argument = position,
                .idempotent = true};

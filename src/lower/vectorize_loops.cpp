@@ -108,6 +108,8 @@ class Widener {
         return widen_store(s, mask);
       case ir::StmtKind::Check:
         return widen_check(s, mask);
+      case ir::StmtKind::Print:
+        return widen_print(s, mask);
       default:
         refuse(loop_,
                fmt::format("vectorised loop '{}' has storage or synchronisation inside", loop_.var->name), {},
@@ -215,6 +217,33 @@ class Widener {
     if (mask.defined())
       holds = ir::make(ir::Op::Or, Bool(lanes_), {ir::make(ir::Op::Not, Bool(lanes_), {mask}), holds});
     return ir::check(ir::make(ir::Op::ReduceMin, Bool(), {holds}), s->text());
+  }
+
+  // A line for each lane, in their order: the vectors get names, of which each line reads its lane.
+  ir::Stmt widen_print(const ir::Stmt& s, const Expr& mask) {
+    std::vector<Expr> wides;
+    for (const Expr& e : s->exprs) wides.push_back(wide(e, mask));
+    if (mask.defined()) wides[0] = both(mask, wides[0]);
+    std::vector<std::pair<ir::SymbolPtr, Expr>> named;
+    for (Expr& e : wides) {
+      if (!e->type.is_vector()) continue;
+      named.emplace_back(ir::make_symbol(ir::SymbolKind::Let, "printed", e->type), e);
+      e = ir::make_var(named.back().first);
+    }
+    std::vector<ir::Stmt> lines;
+    for (int lane = 0; lane < lanes_; ++lane) {
+      std::vector<Expr> values;
+      for (const Expr& e : wides)
+        values.push_back(e->type.is_vector() ? ir::make(ir::Op::Lane, e->type.element(), {e, ir::index(lane)})
+                                             : e);
+      const Expr condition = values.front();
+      values.erase(values.begin());
+      lines.push_back(ir::print_line(condition, s->text(), std::move(values)));
+    }
+    ir::Stmt all = ir::block(std::move(lines));
+    for (auto let = named.rbegin(); let != named.rend(); ++let)
+      all = ir::let_stmt(let->first, let->second, all);
+    return all;
   }
 
   const ir::LoopInfo& loop_;

@@ -64,6 +64,8 @@ void calotype_type_name(calotype_type type, char text[16]) {
   if (type.code == CALOTYPE_BFLOAT) prefix = "bf";
   if (type.code == CALOTYPE_UINT && type.bits == 1) {
     snprintf(text, 16, "bool");
+  } else if (type.code == CALOTYPE_E4M3 || type.code == CALOTYPE_E5M2) {
+    snprintf(text, 16, "%s", type.code == CALOTYPE_E4M3 ? "e4m3" : "e5m2");
   } else {
     snprintf(text, 16, "%s%d", prefix, type.bits);
   }

@@ -15,7 +15,9 @@ typedef struct calotype_plan_argument {
   int32_t rank; /* of a buffer */
   uint8_t is_param;
   uint8_t is_output;
-  uint8_t keeps; /* of an output: elements that the plan does not write stay as they were */
+  uint8_t keeps;        /* of an output: elements that the plan does not write stay as they were */
+  uint32_t shared_with; /* of an output: 1 + the input that may be the same memory, with the same strides; 0:
+                           none */
 } calotype_plan_argument;
 
 /* Where slot i of the scalars comes from; evaluated in order, so a value may use earlier slots. */

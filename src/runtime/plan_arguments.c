@@ -117,6 +117,15 @@ calotype_error_kind call_check_arguments(const call* c) {
   return CALOTYPE_GOOD;
 }
 
+/* Whether every coordinate of `out` is the same memory in `in`. */
+static int same_elements(const calotype_buffer* out, const calotype_buffer* in) {
+  int same = out->data == in->data && out->rank == in->rank;
+  for (int d = 0; same && d < out->rank; ++d)
+    same = out->dims[d].min == in->dims[d].min &&
+           (out->dims[d].stride == in->dims[d].stride || out->dims[d].extent <= 1);
+  return same;
+}
+
 calotype_error_kind call_check_overlaps(const call* c) {
   const calotype_plan_argument* names = c->plan->arguments;
   for (uint32_t i = 0; i < c->count; ++i) {
@@ -125,6 +134,13 @@ calotype_error_kind call_check_overlaps(const call* c) {
       /* of two outputs, the pair once */
       if (j == i || names[j].is_param || (names[j].is_output && j > i)) continue;
       if (!calotype_overlap(c->arguments[i].buffer, c->arguments[j].buffer)) continue;
+      if (names[i].shared_with == j + 1) {
+        if (same_elements(c->arguments[i].buffer, c->arguments[j].buffer)) continue;
+        return calotype_refuse(c->context, names[i].name, names[j].name,
+                               "the first element and the strides of the input, or memory of its own",
+                               "the output shares memory with input '%s', but not element for element",
+                               names[j].name);
+      }
       return calotype_refuse(c->context, names[i].name, names[j].name, "memory of its own",
                              "the output shares memory with %s '%s'", names[j].is_output ? "output" : "input",
                              names[j].name);

@@ -72,6 +72,7 @@ struct AccessSite {
   bool predicated = false;
 };
 
+/// The text of a check, or of a line that is printed.
 struct CheckSite {
   std::string text;  ///< one {} a value
   std::vector<Register> values;

@@ -91,6 +91,9 @@ class Compiler {
       case StmtKind::Check:
         check(s);
         break;
+      case StmtKind::Print:
+        print(s);
+        break;
       case StmtKind::Barrier:
         code_.barriers.push_back(s->sync().reason);
         builder_.emit(run_barrier, "Barrier").site = static_cast<int>(code_.barriers.size()) - 1;
@@ -199,7 +202,10 @@ class Compiler {
                                 use.offset + use.elements * bytes, code_.shared_bytes));
   }
 
-  void check(const ir::Stmt& s) {
+  void check(const ir::Stmt& s) { message(s, run_check, "Check"); }
+  void print(const ir::Stmt& s) { message(s, run_print, "Print"); }
+
+  void message(const ir::Stmt& s, Handler handler, const char* name) {
     CheckSite site{s->text(), {}, {}};
     const Register condition = builder_.value(s->exprs[0]);
     for (std::size_t k = 1; k < s->exprs.size(); ++k) {
@@ -207,7 +213,7 @@ class Compiler {
       site.types.push_back(s->exprs[k]->type.element());
     }
     code_.checks.push_back(std::move(site));
-    Instruction& i = builder_.emit(run_check, "Check");
+    Instruction& i = builder_.emit(handler, name);
     i.a = condition;
     i.site = static_cast<int>(code_.checks.size()) - 1;
   }

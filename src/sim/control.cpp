@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+#include <string>
+#include <vector>
+
 #include "sim/machine.h"
 
 namespace calotype::sim {
@@ -102,6 +106,24 @@ void run_check(Machine& m, Warp& warp, const Instruction& i) {
         .threads = {m.coordinates(thread)}};
   });
   m.stopped = true;
+}
+
+void run_print(Machine& m, Warp& warp, const Instruction& i) {
+  const CheckSite& site = m.code.checks[i.site];
+  for_lanes(warp.mask & true_lanes(warp, i.a), [&](int lane) {
+    std::vector<std::int64_t> values;
+    std::string kinds;
+    for (std::size_t k = 0; k < site.values.size(); ++k) {
+      const Register r = site.values[k];
+      const Cell cell = warp.read(r)[r.uniform ? 0 : lane];
+      const Type t = site.types[k];
+      values.push_back(!t.is_float()  ? cell.i
+                       : t.bits == 64 ? std::bit_cast<std::int64_t>(cell.f)
+                                      : std::bit_cast<std::uint32_t>(static_cast<float>(cell.f)));
+      kinds += t.is_bool() ? 'b' : t.is_int() ? 'i' : t.is_uint() ? 'u' : t.bits == 64 ? 'd' : 's';
+    }
+    if (m.launch.print) m.launch.print(site.text.c_str(), values.data(), kinds.c_str());
+  });
 }
 
 void run_barrier(Machine& m, Warp& warp, const Instruction& i) {

@@ -121,8 +121,9 @@ void run_end_if(Machine&, Warp&, const Instruction&);
 // is, next goes back to `target`, the first of the body. `site` of next: bits of the variable.
 void run_enter_loop(Machine&, Warp&, const Instruction&);
 void run_next(Machine&, Warp&, const Instruction&);
-// Check: condition `a`, a site of Code::checks. Barrier: a site of Code::barriers.
+// Check and print: condition `a`, a site of Code::checks. Barrier: a site of Code::barriers.
 void run_check(Machine&, Warp&, const Instruction&);
+void run_print(Machine&, Warp&, const Instruction&);
 void run_barrier(Machine&, Warp&, const Instruction&);
 void run_exit(Machine&, Warp&, const Instruction&);
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -50,6 +51,8 @@ struct Launch {
   std::array<std::int64_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::vector<std::int64_t> scalars;
   std::vector<Memory> buffers;
+  /// Takes the lines that the kernel prints, as for calotype_print; null: they are dropped.
+  std::function<void(const char* text, const std::int64_t* values, const char* kinds)> print = {};
 };
 
 struct Report {

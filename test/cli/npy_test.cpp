@@ -3,8 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "calotype/error.h"
+#include "cli/convert.h"
 #include "program.h"
+#include "support/float8.h"
 
 namespace calotype::cli {
 namespace {
@@ -84,6 +89,28 @@ TEST(Npy, Bfloat16IsWrittenAsF32) {
   const Buffer back = read_npy(directory / "b.npy");
   EXPECT_EQ(back.type(), Float(32));
   EXPECT_EQ(back.value({1}), -3.0);
+}
+
+TEST(Npy, Floats8AreWrittenAsF32AndReadWithRounding) {
+  Directory directory;
+  for (const Type type : {E4M3(), E5M2()}) {
+    Buffer all(type, {256});
+    for (int i = 0; i < 256; ++i) static_cast<std::uint8_t*>(all.data())[i] = static_cast<std::uint8_t>(i);
+    write_npy(directory / "f8.npy", all);
+    const Buffer back = read_npy(directory / "f8.npy");
+    EXPECT_EQ(back.type(), Float(32));
+    for (int i = 0; i < 256; ++i) {
+      const double expected = testing::float8_number(type, i);
+      EXPECT_TRUE(std::isnan(expected) ? std::isnan(back.value({i})) : back.value({i}) == expected) << i;
+    }
+    const std::vector<float> probes = testing::float8_probes<float>(type);
+    Buffer values(Float(32), {static_cast<std::int64_t>(probes.size())});
+    std::copy(probes.begin(), probes.end(), static_cast<float*>(values.data()));
+    const Buffer rounded = convert(values, type);
+    for (std::size_t i = 0; i < probes.size(); ++i)
+      EXPECT_EQ(static_cast<std::uint8_t*>(rounded.data())[i], testing::float8_nearest(type, probes[i]))
+          << probes[i];
+  }
 }
 
 TEST(Npy, StridedBuffersAreWrittenInOrder) {

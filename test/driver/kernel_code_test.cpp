@@ -4,8 +4,10 @@
 
 #include "calotype/calotype.h"
 #include "codegen/cuda/device_program.h"
+#include "codegen/cuda/nvrtc_compile.h"
 #include "codegen/cuda/printer.h"
 #include "lower/lower.h"
+#include "runtime/nvrtc.h"
 #include "schedule/apply.h"
 #include "schedule/scheduled.h"
 
@@ -125,6 +127,67 @@ TEST(KernelCode, FastMathIsAnInstruction) {
   EXPECT_NE(code.find("fast_divide(fast_exp("), std::string::npos) << code;
   EXPECT_NE(code.find("ex2.approx.ftz.f32"), std::string::npos) << code;
   EXPECT_NE(code.find("rcp.approx.ftz.f32"), std::string::npos) << code;
+}
+
+// A device writes to the standard output of the process by itself.
+TEST(KernelCode, LinesArePrintedByPrintf) {
+  Dim N("N");
+  ImageParam in(Float(32), {N}, "in");
+  Var x("x");
+  Func out("out");
+  out(x) = print_when(in(x) > 1, in(x), "\"100%\" {at}", x, in(x) > 2);
+  const std::string code = code_of(Pipeline("printing", {in}, {{out, {N}}}), {});
+  EXPECT_NE(code.find(R"(printf("%.9g \"100%%\" {at} %lld %s\n", (double)()"), std::string::npos) << code;
+}
+
+// What the algorithm computes of coordinates and compares keeps 64 bits; the ends of loops need only 32.
+TEST(KernelCode, ComparisonsOfComputedCoordinatesAreNotNarrowed) {
+  Dim W("W"), H("H");
+  Var x("x"), y("y");
+  Func out("out");
+  out(x, y) = select(x * 1000000 < y * y, 1, 2);
+  Schedule s;
+  s["out"]
+      .tile("x", "y", "xo", "yo", "xi", "yi", 32, 4, Tail::Predicate)
+      .gpu_blocks("xo", "yo")
+      .gpu_threads("xi", "yi");
+  const std::string code = code_of(Pipeline("far", {}, {{out, {W, H}}}), s);
+  EXPECT_NE(code.find("(long long)xo * 32000000ull"), std::string::npos) << code;
+  EXPECT_NE(code.find("if (xo * 32 + thread_x < W)"), std::string::npos) << code;
+  EXPECT_NE(code.find("out[xo * 32 + thread_x + (yo * 4 + thread_y) * out_stride_1]"), std::string::npos)
+      << code;
+}
+
+TEST(KernelCode, PointersThatMayBeOneMemoryAreNotRestricted) {
+  Dim N("N");
+  ImageParam in(Float(32), {N}, "in"), other(Float(32), {N}, "other");
+  Var x("x");
+  Func out("out");
+  out(x) = in(x) + other(x);
+  const Pipeline p("in_place", {in, other}, {{out, {N}}});
+  EXPECT_EQ(count(code_of(p, {}), "__restrict__"), 3);
+  const std::string code = code_of(p.alias("out", "in"), {});
+  EXPECT_EQ(count(code, "__restrict__"), 1) << code;
+  EXPECT_NE(code.find("__restrict__ other"), std::string::npos) << code;
+}
+
+// Printing, 8-bit floats and pointers that may be one memory, as NVRTC takes them.
+TEST(KernelCode, WhatTheLanguageAddsCompiles) {
+  calotype_context context{};
+  if (calotype_nvrtc_version(&context) == 0) GTEST_SKIP() << context.error.message;
+  Dim N("N");
+  ImageParam in(E4M3(), {N}, "in"), wide(Float(64), {N}, "wide"), other(E5M2(), {N}, "other");
+  Var x("x");
+  Func out("out");
+  const Expr sum = cast<float>(in(x)) + cast<float>(other(x));
+  out(x) = cast(
+      E5M2(), print_when(sum > 1, cast<double>(sum) + wide(x), "100% of", x, sum > 2, cast<std::uint8_t>(x)));
+  const Pipeline p = Pipeline("added", {in, wide, other}, {{out, {N}}}).alias("out", "other");
+  Schedule vectors;
+  vectors["out"].vectorize("x", 4).gpu_blocks("x.o");
+  for (const Schedule& s : {Schedule{}, vectors})
+    for (const char* arch : {"sm_80", "sm_90a"})
+      EXPECT_EQ(cuda::compile(code_of(p, s), arch, {.cache = false}).kernels.size(), 1u);
 }
 
 }  // namespace

@@ -117,5 +117,35 @@ TEST(Buffer, RefusesWhatCannotBe) {
   refused(ErrorKind::Usage, [&] { b.transpose({0, 0}); });
 }
 
+TEST(Buffer, SlicesAndTheirInverse) {
+  std::vector<int> memory(24);
+  std::iota(memory.begin(), memory.end(), 0);
+  const Buffer b = Buffer(memory.data(), {2, 3, 4}).translate({0, 10, 20});
+  for (int d = 0; d < 3; ++d)
+    for (std::int64_t at = b.min(d); at < b.min(d) + b.extent(d); ++at) {
+      const Buffer part = b.slice(d, at);
+      ASSERT_EQ(part.rank(), 2);
+      const Buffer back = part.embed(d, at);
+      ASSERT_EQ(back.rank(), 3);
+      EXPECT_EQ(back.min(d), at);
+      EXPECT_EQ(back.extent(d), 1);
+      for (std::int64_t i = 0; i < part.elements(); ++i) {
+        std::vector<std::int64_t> here = {part.min(0) + i % part.extent(0), part.min(1) + i / part.extent(0)};
+        const int value = part.at<int>(here);
+        here.insert(here.begin() + d, at);
+        EXPECT_EQ(value, b.at<int>(here));
+        EXPECT_EQ(value, back.at<int>(here));
+      }
+    }
+  const Buffer row(memory.data(), {6});
+  EXPECT_EQ(row.embed(1).stride(1), 6);
+  EXPECT_EQ(row.embed(0).stride(1), 1);
+  EXPECT_EQ(row.slice(0, 4).at<int>({}), 4);
+  refused(ErrorKind::Usage, [&] { b.slice(1, 9); });
+  refused(ErrorKind::Usage, [&] { b.slice(3, 0); });
+  refused(ErrorKind::Usage, [&] { b.embed(4); });
+  refused(ErrorKind::Usage, [&] { Buffer(Int(8), {1, 1, 1, 1, 1, 1, 1, 1}).embed(0); });
+}
+
 }  // namespace
 }  // namespace calotype

@@ -227,5 +227,27 @@ TEST(Definition, ParamsHoldTheirInitialValue) {
   expect_algorithm_error("", "does not fit", [] { Param(Float(16), "p", 1e6); });
 }
 
+TEST(Definition, IsTold) {
+  Var x("x");
+  Func f("f"), pair("pair"), none("none");
+  RDom r(0, 3, "r");
+  f(x) = x * 2;
+  f(r + 1) += cast<std::int64_t>(5);
+  pair(x) = Tuple(x, 1.0f);
+  pair(2 * r)[1] = 7.0f;
+  EXPECT_EQ(f.args().front().name(), "x");
+  ASSERT_EQ(f.values().size(), 1u);
+  EXPECT_EQ(f.values()[0].str(), "x*2");
+  EXPECT_EQ(f.updates(), 1);
+  EXPECT_EQ(f.update_args(0)[0].str(), "r + 1");
+  EXPECT_EQ(f.update_values(0)[0].str(), "f(r + 1) + 5");
+  EXPECT_EQ(pair.values()[1].str(), "1.0");
+  ASSERT_EQ(pair.update_values(0).size(), 2u);
+  EXPECT_EQ(pair.update_values(0)[1].str(), "7.0");
+  EXPECT_TRUE(none.values().empty());
+  test::refused(ErrorKind::Usage, [&] { (void)f.update_args(1); });
+  test::refused(ErrorKind::Usage, [&] { (void)none.update_values(0); });
+}
+
 }  // namespace
 }  // namespace calotype

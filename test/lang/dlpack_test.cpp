@@ -89,7 +89,7 @@ TEST(Dlpack, StridesMayBeLeftOut) {
 
 TEST(Dlpack, EveryTypeThereAndBack) {
   for (const Type type : {Int(8), Int(16), Int(32), Int(64), UInt(8), UInt(16), UInt(32), UInt(64), Float(16),
-                          Float(32), Float(64), BFloat(16), Bool()}) {
+                          Float(32), Float(64), BFloat(16), Bool(), E4M3(), E5M2()}) {
     const Buffer buffer = random_buffer(type, {3, 5, 2}, 6);
     const Buffer strided = buffer.transpose({1, 0, 2}).translate({4, 5, 6});
     for (const bool versioned : {false, true}) {
@@ -104,6 +104,15 @@ TEST(Dlpack, EveryTypeThereAndBack) {
         EXPECT_EQ(back.min(d), 0);
       }
     }
+  }
+}
+
+TEST(Dlpack, Floats8HaveTheirCodes) {
+  for (const auto& [type, code] : {std::pair{E4M3(), 10}, std::pair{E5M2(), 12}}) {
+    DLManagedTensor* tensor = to_dlpack(Buffer(type, {4}));
+    EXPECT_EQ(tensor->dl_tensor.dtype.code, code);
+    EXPECT_EQ(tensor->dl_tensor.dtype.bits, 8);
+    tensor->deleter(tensor);
   }
 }
 

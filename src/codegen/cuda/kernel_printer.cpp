@@ -127,8 +127,9 @@ std::string KernelPrinter::parameters(std::size_t indent) {
   for (const ir::BufferPtr& b : kernel_.buffers) {
     const bool constant = b->read_only || !stores_into(kernel_.body, b);
     if (is_half(b->type)) prelude_.use(c_type(b->type));
-    all.push_back(
-        fmt::format("{}{}* __restrict__ {}", constant ? "const " : "", c_type(b->type), names_.of(b)));
+    // Behind __restrict__ loads may take the way that sees no stores.
+    const char* alone = b->shared_with < 0 ? "__restrict__ " : "";
+    all.push_back(fmt::format("{}{}* {}{}", constant ? "const " : "", c_type(b->type), alone, names_.of(b)));
   }
   for (const ir::SymbolPtr& s : kernel_.scalars) {
     if (is_half(s->type)) prelude_.use(c_type(s->type));
@@ -194,6 +195,8 @@ void KernelPrinter::statement(const ir::Stmt& s) {
     case StmtKind::Check:
       comment(s->text());
       return line(fmt::format("if (!({})) __trap();", scalar(s->exprs[0], Arithmetic::Index)));
+    case StmtKind::Print:
+      return print_line(s);
     case StmtKind::Barrier:
       return line("__syncthreads();" +
                   (s->sync().reason.empty() ? "" : "  // " + one_line(s->sync().reason)));
@@ -205,6 +208,51 @@ void KernelPrinter::statement(const ir::Stmt& s) {
     case StmtKind::Meter:
       refuse("a profile of a kernel", s->meter().name);
   }
+}
+
+namespace {
+
+/// A format of printf, in C's quotes, of a text with a {} for each value.
+std::string printf_format(const std::string& text, const std::vector<Expr>& exprs) {
+  std::string format;
+  std::size_t value = 1;  // the first is the condition
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text.compare(i, 2, "{}") == 0 && value < exprs.size()) {
+      const Type t = exprs[value++]->type;
+      format += t.is_bool()    ? "%s"
+                : t.is_float() ? (t.bits == 64 ? "%.17g" : "%.9g")
+                : t.is_int()   ? "%lld"
+                               : "%llu";
+      ++i;
+      continue;
+    }
+    if (text.compare(i, 2, "{{") == 0) ++i;
+    if (text[i] == '\n') {
+      format += "\\n";
+    } else if (text[i] == '%') {
+      format += "%%";
+    } else {
+      if (text[i] == '"' || text[i] == '\\') format += '\\';
+      format += text[i];
+    }
+  }
+  return '"' + format + "\\n\"";
+}
+
+}  // namespace
+
+/// The device's printf: a line goes to the standard output of the process, once the driver has it.
+void KernelPrinter::print_line(const ir::Stmt& s) {
+  std::string arguments = printf_format(s->text(), s->exprs);
+  for (std::size_t i = 1; i < s->exprs.size(); ++i) {
+    const Type t = s->exprs[i]->type;
+    const std::string value = scalar(s->exprs[i], Arithmetic::Data);
+    arguments += t.is_bool()    ? fmt::format(", {} ? \"true\" : \"false\"", value)
+                 : t.is_float() ? fmt::format(", (double)({})", value)
+                 : t.is_int()   ? fmt::format(", (long long)({})", value)
+                                : fmt::format(", (unsigned long long)({})", value);
+  }
+  line(fmt::format("if ({}) printf({});", scalar(s->exprs[0], Arithmetic::Index), arguments));
 }
 
 void KernelPrinter::braced(const std::string& head, const ir::Stmt& body) {

@@ -28,6 +28,7 @@ class KernelPrinter final : private Hoister {
   void branch(const ir::Stmt& s);
   void scalar_store(const ir::Stmt& s);
   void allocation(const ir::Stmt& s);
+  void print_line(const ir::Stmt& s);
   void braced(const std::string& head, const ir::Stmt& body);
   void line(const std::string& text);
   void comment(const std::string& text);

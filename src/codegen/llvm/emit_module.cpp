@@ -21,13 +21,15 @@ RuntimeCalls::RuntimeCalls(llvm::Module& module) {
   release = module.getOrInsertFunction("calotype_host_release", nothing, pointer, pointer);
   check_failed =
       module.getOrInsertFunction("calotype_host_check_failed", nothing, pointer, pointer, pointer, pointer);
-  for (llvm::FunctionCallee callee : {parallel_for, allocate, release, check_failed}) {
+  print = module.getOrInsertFunction("calotype_host_print", nothing, pointer, pointer, pointer, pointer);
+  for (llvm::FunctionCallee callee : {parallel_for, allocate, release, check_failed, print}) {
     llvm::cast<llvm::Function>(callee.getCallee())->setDoesNotThrow();
   }
   auto* allocator = llvm::cast<llvm::Function>(allocate.getCallee());
   allocator->addRetAttr(llvm::Attribute::NoAlias);
   allocator->addRetAttr(llvm::Attribute::getWithAlignment(c, llvm::Align(64)));
-  llvm::cast<llvm::Function>(check_failed.getCallee())->addFnAttr(llvm::Attribute::Cold);
+  for (llvm::FunctionCallee callee : {check_failed, print})
+    llvm::cast<llvm::Function>(callee.getCallee())->addFnAttr(llvm::Attribute::Cold);
 }
 
 llvm::Function* ModuleEmitter::add_function(llvm::FunctionType* type, const std::string& name,
@@ -55,7 +57,12 @@ std::vector<ir::BufferPtr> all_buffers(const lower::Function& function) {
   return buffers;
 }
 
-/// A scope of its own for each buffer: accesses to different ones never overlap.
+bool may_share(const ir::Buffer& a, const ir::Buffer& b) {
+  return a.shared_with >= 0 && a.shared_with == b.argument;
+}
+
+/// A scope of its own for each buffer: accesses to different ones never overlap, but where the algorithm has
+/// declared that they may.
 void add_alias_scopes(const lower::Function& function, llvm::LLVMContext& context, Environment& environment) {
   llvm::MDBuilder metadata(context);
   llvm::MDNode* domain = metadata.createAnonymousAliasScopeDomain(function.name);
@@ -71,7 +78,7 @@ void add_alias_scopes(const lower::Function& function, llvm::LLVMContext& contex
     ref.scope = llvm::MDNode::get(context, scopes[i]);
     std::vector<llvm::Metadata*> others;
     for (std::size_t j = 0; j < scopes.size(); ++j) {
-      if (j != i) others.push_back(scopes[j]);
+      if (j != i && !may_share(*buffers[i], *buffers[j])) others.push_back(scopes[j]);
     }
     if (!others.empty()) ref.disjoint = llvm::MDNode::get(context, others);
   }

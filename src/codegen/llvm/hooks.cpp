@@ -16,6 +16,7 @@
 #include <memory>
 
 #include "codegen/llvm/hand_over.h"
+#include "runtime/print.h"
 
 namespace calotype::llvm_backend {
 namespace {
@@ -124,6 +125,12 @@ void calotype_host_grow(void* context, int level, std::int64_t amount) {
   if (hooks && hooks->grow) hooks->grow(hooks, level, amount);
 }
 
+void calotype_host_print(void* context, const char* text, const std::int64_t* values, const char* kinds) {
+  auto* hooks = static_cast<Hooks*>(context);
+  if (hooks && hooks->print) return hooks->print(hooks, text, values, kinds);
+  calotype_print(nullptr, text, values, kinds);
+}
+
 }  // extern "C"
 
 void set_threads(int count) {
@@ -151,6 +158,7 @@ std::vector<std::pair<const char*, void*>> runtime_symbols() {
           {"calotype_host_leave", address(&calotype_host_leave)},
           {"calotype_host_count", address(&calotype_host_count)},
           {"calotype_host_grow", address(&calotype_host_grow)},
+          {"calotype_host_print", address(&calotype_host_print)},
           {"exp", unary(&std::exp)},
           {"log", unary(&std::log)},
           {"tanh", unary(&std::tanh)},

@@ -12,8 +12,8 @@ namespace calotype::llvm_backend {
 using ParallelBody = int (*)(void* context, std::int64_t begin, std::int64_t end, void* closure);
 
 /// What `context` of a HostFunction points at. Members left null, and a null context, mean the defaults:
-/// oneTBB, aligned memory of the C library, and silence (the Status still tells). Derive to carry state of
-/// one's own.
+/// oneTBB, aligned memory of the C library, silence (the Status still tells), and calotype_print. Derive to
+/// carry state of one's own.
 struct Hooks {
   /// Run every iteration of [begin, end), in any grouping; the first nonzero status is returned.
   int (*parallel_for)(Hooks* self, ParallelBody body, std::int64_t begin, std::int64_t end,
@@ -23,6 +23,8 @@ struct Hooks {
   void (*release)(Hooks* self, void* memory) = nullptr;
   /// A Check failed, with its message complete. Several threads may call at the same time.
   void (*failed)(Hooks* self, const char* message) = nullptr;
+  /// A line of print(), as for calotype_print. Several threads may call at the same time.
+  void (*print)(Hooks* self, const char* text, const std::int64_t* values, const char* kinds) = nullptr;
   /// What profiled code calls, from every thread of its loops: a clock starts and the one around it rests
   /// until `leave`; a counter or a level of memory grows by an amount. Numbers are those of ir::Meter.
   void (*enter)(Hooks* self, int clock) = nullptr;

@@ -39,6 +39,8 @@ void StmtEmitter::emit(const ir::Stmt& s) {
       return emit_allocate(*s);
     case ir::StmtKind::Check:
       return emit_check(*s);
+    case ir::StmtKind::Print:
+      return emit_print(*s);
     case ir::StmtKind::Barrier:
       internal_error("a barrier in host code");
     case ir::StmtKind::Note:
@@ -220,7 +222,39 @@ namespace {
 /// The letter by which the runtime formats a value of a failed check.
 char kind_letter(Type type) { return type.is_float() ? 'f' : type.is_int() ? 'i' : 'u'; }
 
+/// The letter by which it formats a value that is printed.
+char printed_letter(Type type) {
+  if (type.is_bool()) return 'b';
+  if (type.is_float()) return type.bits == 64 ? 'd' : 's';
+  return type.is_int() ? 'i' : 'u';
+}
+
 }  // namespace
+
+void StmtEmitter::emit_print(const ir::StmtNode& s) {
+  Value* condition = exprs_.emit(s.exprs[0]);
+  exprs_.forget();
+  llvm::BasicBlock* prints = new_block("print");
+  llvm::BasicBlock* after = new_block("printed");
+  b_.CreateCondBr(condition, prints, after);
+  b_.SetInsertPoint(prints);
+  const std::size_t count = s.exprs.size() - 1;
+  llvm::Type* i64 = b_.getInt64Ty();
+  Value* values = entry_alloca(llvm::ArrayType::get(i64, std::max<std::size_t>(count, 1)), 8);
+  std::string kinds;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Expr& e = s.exprs[i + 1];
+    const Expr bits = e->type.is_float() ? ir::make(ir::Op::Bitcast, UInt(e->type.bits), {e}) : e;
+    Value* value = exprs_.emit(ir::make(ir::Op::Cast, Int(64), {bits}));
+    b_.CreateStore(value, b_.CreateConstInBoundsGEP1_64(i64, values, i));
+    kinds += printed_letter(e->type);
+  }
+  exprs_.forget();
+  b_.CreateCall(shared_.calls.print,
+                {context(), b_.CreateGlobalString(s.text()), values, b_.CreateGlobalString(kinds)});
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+}
 
 void StmtEmitter::emit_check(const ir::StmtNode& s) {
   Value* condition = exprs_.emit(s.exprs[0]);

@@ -13,7 +13,7 @@ namespace calotype::llvm_backend {
 
 /// The runtime's functions as declared in a module (hooks.h).
 struct RuntimeCalls {
-  llvm::FunctionCallee parallel_for, allocate, release, check_failed;
+  llvm::FunctionCallee parallel_for, allocate, release, check_failed, print;
   explicit RuntimeCalls(llvm::Module& module);
 };
 
@@ -47,6 +47,7 @@ class StmtEmitter {
   void emit_heap(const ir::StmtNode& s);
   void emit_stack(const ir::StmtNode& s);
   void emit_check(const ir::StmtNode& s);
+  void emit_print(const ir::StmtNode& s);
   // meter.cpp
   void emit_meter(const ir::StmtNode& s);
   void call_meter(const char* name, std::vector<llvm::Value*> arguments);
