@@ -42,6 +42,7 @@ const std::vector<Proposer>& proposers() {
       {"prefetch", Turn::Loops, 5, true, false, propose_prefetch},
       {"partition", Turn::Loops, 6, true, true, propose_partition},
       {"rename", Turn::Loops, 4, true, true, propose_rename},
+      {"atomic", Turn::Loops, 10, true, true, propose_atomic},
   };
   return all;
 }

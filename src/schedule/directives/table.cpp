@@ -38,6 +38,7 @@
   X(stream_loads)       \
   X(in)                 \
   X(rfactor)            \
+  X(atomic)             \
   X(estimate_size)      \
   X(assume)
 
