@@ -240,6 +240,8 @@ class Stage {
   Stage& unroll(const LoopName& loop);
   /// Splits by the factor (NAME.o, NAME.u) and unrolls the inner loop.
   Stage& unroll(const LoopName& loop, Factor factor, Tail tail = Tail::Auto);
+  /// Iterations become lanes. Lanes of a reduction loop that update one place, by an operation that is proved
+  /// associative, have partial results that are combined in the end.
   Stage& vectorize(const LoopName& loop);
   /// Splits by the factor (NAME.o, NAME.v) and vectorises the inner loop.
   Stage& vectorize(const LoopName& loop, Factor factor, Tail tail = Tail::Auto);
@@ -259,6 +261,11 @@ class Stage {
   }
   /// Splits by the factor (NAME.o, NAME.t) and binds the inner loop to thread x.
   Stage& gpu_threads(const LoopName& loop, Factor factor, Tail tail = Tail::Auto);
+
+  /// Reduction loops of this update may run on several threads (`parallel`, `gpu_blocks`, `gpu_threads`,
+  /// `vectorize`): places that iterations share are updated by atomic operations, in any order. For a Func of
+  /// one value and an update of the form f(...) = f(...) op term.
+  Stage& atomic();
 
   /// Split an associative update: the reduction loops in `preserved` become pure coordinates of a new Func
   /// `as` (each pair: reduction loop, its new coordinate), which this update then reduces. Returns the new

@@ -123,7 +123,9 @@ class StmtPrinter {
 
   void print_store(const StmtNode& s) {
     const std::string condition = is_one(s.exprs[1]) ? "" : " if " + to_string(s.exprs[1]);
-    line(fmt::format("{}[{}] = {}{}", s.buffer()->name, list(s.exprs, 2), to_string(s.exprs[0]), condition));
+    const std::string what = s.atomic() ? fmt::format("atomic {}", info(s.atomic()->op).text) : "=";
+    line(fmt::format("{}[{}] {} {}{}", s.buffer()->name, list(s.exprs, 2), what, to_string(s.exprs[0]),
+                     condition));
   }
 
   void print_allocate(const StmtNode& s) {

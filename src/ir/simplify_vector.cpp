@@ -49,7 +49,7 @@ class Lanes {
     const Type type = e->type.element();
     if (is_const(e)) return make(Op::Const, type, {}, e->attr);
     if (is(e, Op::Broadcast) && e->args[0]->type.is_scalar()) return e->args[0];
-    if (is(e, Op::Ramp) && has_linear_form(type)) {
+    if (is(e, Op::Ramp) && has_linear_form(type) && e->args[0]->type.is_scalar()) {
       Expr lane = lane_of(type);
       return make(Op::Add, type, {e->args[0], make(Op::Mul, type, {e->args[1], lane})});
     }

@@ -73,6 +73,16 @@ Stmt store(const BufferPtr& buffer, Expr value, std::vector<Expr> coordinates, E
   return make_stmt(StmtKind::Store, std::move(exprs), {}, buffer);
 }
 
+Stmt store_like(const Stmt& s, Expr value, std::vector<Expr> coordinates, Expr predicate) {
+  const Stmt plain = store(s->buffer(), std::move(value), std::move(coordinates), std::move(predicate));
+  return make_stmt(StmtKind::Store, plain->exprs, {}, s->attr);
+}
+
+Stmt atomic_store(const BufferPtr& buffer, Op op, Expr value, std::vector<Expr> coordinates, Expr predicate) {
+  const Stmt plain = store(buffer, std::move(value), std::move(coordinates), std::move(predicate));
+  return make_stmt(StmtKind::Store, plain->exprs, {}, std::make_shared<const Atomic>(Atomic{buffer, op}));
+}
+
 Stmt allocate(const BufferPtr& buffer, Stmt body) {
   return make_stmt(StmtKind::Allocate, {}, {std::move(body)}, buffer);
 }

@@ -12,7 +12,7 @@ namespace calotype::ir {
 /// | Let      | value                          | body         | Symbol    |
 /// | For      | min, extent                    | body         | LoopInfo  |
 /// | If       | condition                      | then [, else]|           |
-/// | Store    | value, predicate, coordinates..|              | Buffer    |
+/// | Store    | value, predicate, coordinates..|              | Buffer, or Atomic |
 /// | Allocate |                                | body         | Buffer    |
 /// | Check    | condition, values...           |              | text      |
 /// | Print    | condition, values...           |              | text      |
@@ -22,12 +22,13 @@ namespace calotype::ir {
 /// | Meter    | [amount]                       | [body]       | Meter     |
 ///
 /// Store: predicate is Bool of as many lanes as the value; false lanes touch no memory. It is always there:
-/// the constant true where there is no condition (`is_one(predicate)`). Check: the text has one {} a value; a
-/// false condition ends the call with that message. Print: a line of text where the condition holds; "{{" in
-/// it stands for a brace. Note: a comment for printers ("produce blur_y, computed
-/// at out.yo"). Prefetch: a hint to load the elements at index + i * step + j * step .. for all i, j ..
-/// below their counts; they need not exist. Let: may also bind a vector value. Meter: in profiled programs
-/// alone; see struct Meter.
+/// the constant true where there is no condition (`is_one(predicate)`). With an Atomic the element becomes
+/// what it was, combined with the value, in one step that no other thread sees half done; lanes follow each
+/// other. Check: the text has one {} a value; a false condition ends the call with that message. Print: a
+/// line of text where the condition holds; "{{" in it stands for a brace. Note: a comment for printers
+/// ("produce blur_y, computed at out.yo"). Prefetch: a hint to load the elements at index + i * step + j *
+/// step .. for all i, j .. below their counts; they need not exist. Let: may also bind a vector value. Meter:
+/// in profiled programs alone; see struct Meter.
 ///
 /// The extents, mins and strides of a Buffer are part of its identity, not operands of the statements that
 /// name it: visiting and rewriting leave them alone.
@@ -61,6 +62,13 @@ struct LoopInfo {
 };
 using LoopInfoPtr = std::shared_ptr<const LoopInfo>;
 
+/// What a Store does that combines its value with the element: element = element op value.
+struct Atomic {
+  BufferPtr buffer;
+  Op op;  ///< a reduction: + * min max and those of bits and logic
+};
+using AtomicPtr = std::shared_ptr<const Atomic>;
+
 /// A synchronisation, placed by the sync pass alone.
 struct SyncInfo {
   enum class Kind : std::uint8_t { Block } kind = Kind::Block;
@@ -83,8 +91,8 @@ using MeterPtr = std::shared_ptr<const Meter>;
 
 struct StmtNode;
 using Stmt = std::shared_ptr<const StmtNode>;
-using StmtAttr =
-    std::variant<std::monostate, SymbolPtr, LoopInfoPtr, BufferPtr, SyncInfoPtr, MeterPtr, std::string>;
+using StmtAttr = std::variant<std::monostate, SymbolPtr, LoopInfoPtr, BufferPtr, SyncInfoPtr, MeterPtr,
+                              std::string, AtomicPtr>;
 
 struct StmtNode {
   StmtKind kind;
@@ -94,7 +102,15 @@ struct StmtNode {
 
   const SymbolPtr& symbol() const { return std::get<SymbolPtr>(attr); }
   const LoopInfo& loop() const { return *std::get<LoopInfoPtr>(attr); }
-  const BufferPtr& buffer() const { return std::get<BufferPtr>(attr); }
+  const BufferPtr& buffer() const {
+    const Atomic* update = atomic();
+    return update ? update->buffer : std::get<BufferPtr>(attr);
+  }
+  /// Of a Store that is one; else null.
+  const Atomic* atomic() const {
+    const AtomicPtr* update = std::get_if<AtomicPtr>(&attr);
+    return update ? update->get() : nullptr;
+  }
   const SyncInfo& sync() const { return *std::get<SyncInfoPtr>(attr); }
   const Meter& meter() const { return *std::get<MeterPtr>(attr); }
   const std::string& text() const { return std::get<std::string>(attr); }
@@ -107,6 +123,10 @@ Stmt let_stmt(const SymbolPtr& symbol, Expr value, Stmt body);
 Stmt for_loop(LoopInfo loop, Expr min, Expr extent, Stmt body);
 Stmt if_then(Expr condition, Stmt then_case, Stmt else_case = nullptr);
 Stmt store(const BufferPtr& buffer, Expr value, std::vector<Expr> coordinates, Expr predicate = {});
+Stmt atomic_store(const BufferPtr& buffer, Op op, Expr value, std::vector<Expr> coordinates,
+                  Expr predicate = {});
+/// The same Store (an Atomic stays one) with other operands.
+Stmt store_like(const Stmt& s, Expr value, std::vector<Expr> coordinates, Expr predicate = {});
 Stmt allocate(const BufferPtr& buffer, Stmt body);
 Stmt check(Expr condition, std::string text, std::vector<Expr> values = {});
 Stmt print_line(Expr condition, std::string text, std::vector<Expr> values = {});

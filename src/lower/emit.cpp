@@ -11,7 +11,9 @@
 #include <set>
 
 #include "calotype/error.h"
+#include "lower/partial_results.h"
 #include "lower/passes.h"
+#include "lower/store_values.h"
 
 namespace calotype::lower {
 namespace {
@@ -127,7 +129,10 @@ class Emitter {
     info.origin = loop.origin;
     info.partition = loop.partition;
     info.partition_origin = loop.partition_origin;
-    return ir::for_loop(std::move(info), loop.min, loop.extent, body);
+    const ir::Stmt s = ir::for_loop(std::move(info), loop.min, loop.extent, body);
+    const PartialResults* partial = partial_results(node.stage);
+    if (!partial || partial->around() != node.loop) return s;
+    return partial->wrap(s, [&](const std::vector<Expr>& values) { return finish(node.stage, values); });
   }
 
   /// What a stage runs inside loops that it shares has the stage's guards around it and nothing else has.
@@ -202,69 +207,125 @@ class Emitter {
 
   ir::Stmt emit_body(StageRef ref) {
     const lang::StageDef& def = tree_.def(ref);
+    const PartialResults* partial = partial_results(ref);
+    const std::vector<ir::BufferPtr>& buffers = buffers_of(ref.func);
+    const std::vector<Expr> coordinates = target_coordinates(ref);
+    const std::vector<Expr> indices = target_indices(ref, coordinates);
+    ir::Stmt s = nullptr;
+    if (!tree_.is_copy(ref)) {
+      checks_.clear();
+      const auto placed = [&](std::vector<Expr> values) {
+        for (Expr& e : values) e = simple(place_in(e, ref));
+        return values;
+      };
+      const ir::Stmt stores = partial          ? partial->accumulate(placed(partial->proof().terms))
+                              : is_atomic(ref) ? update(ref, placed({def.reduce_term}), indices)
+                                               : store_values(buffers, placed(def.values()), indices);
+      checks_.push_back(stores);
+      s = ir::block(checks_);
+    }
+    if (def.predicate.defined()) s = ir::if_then(simple(place_in(def.predicate, ref)), s);
+    if (!partial) s = one_thread(ref, buffers.front(), copied_out(ref, s, indices, coordinates));
+    return guarded(ref, s, nullptr);
+  }
+
+  /// An expression of a definition, with its coordinates as values of the loops.
+  Expr place_in(const Expr& e, StageRef ref) {
     const StageInfo& info = tree_.stages.at(ref);
     ir::Substitution map;
     for (std::size_t i = 0; i < info.dims.size(); ++i)
       if (info.coordinates[i].defined()) map.emplace_back(info.dims[i], info.coordinates[i]);
-    auto place_in = [&](const Expr& e) { return expand_float8(with_loads(ir::substitute(e, map), ref)); };
+    return expand_float8(with_loads(ir::substitute(e, map), ref));
+  }
 
+  std::vector<Expr> target_coordinates(StageRef ref) {
     std::vector<Expr> coordinates;
-    for (const Expr& e : def.lhs) coordinates.push_back(simple(place_in(e)));
-    const std::vector<ir::BufferPtr>& buffers = buffers_of(ref.func);
+    for (const Expr& e : tree_.def(ref).lhs) coordinates.push_back(simple(place_in(e, ref)));
+    return coordinates;
+  }
+
+  std::vector<Expr> target_indices(StageRef ref, const std::vector<Expr>& coordinates) {
     std::vector<Expr> indices;
-    for (const ir::BufferPtr& buffer : buffers)
+    for (const ir::BufferPtr& buffer : buffers_of(ref.func))
       indices.push_back(flat_index(ref.func, buffer, coordinates, ref));
-    ir::Stmt s = nullptr;
-    if (!tree_.is_copy(ref)) {
-      checks_.clear();
-      std::vector<Expr> values;
-      for (const Expr& value : def.values()) values.push_back(simple(place_in(value)));
-      checks_.push_back(store_all(buffers, values, indices));
-      s = ir::block(checks_);
-    }
-    if (def.predicate.defined()) s = ir::if_then(simple(place_in(def.predicate)), s);
-    if (is_final(ref))
-      for (std::size_t c = 0; c < buffers.size(); ++c)
-        s = ir::block({s, copy_out(ref, static_cast<int>(c), buffers[c], indices[c], coordinates)});
-    return one_thread(ref, buffers.front(), guarded(ref, s, nullptr));
+    return indices;
   }
 
-  /// Every component gets its value as computed from what was there before. A component that keeps its value
-  /// is not stored; values that read what an earlier store overwrites are named before it.
-  ir::Stmt store_all(const std::vector<ir::BufferPtr>& buffers, const std::vector<Expr>& values,
-                     const std::vector<Expr>& indices) {
-    std::vector<ir::Stmt> stores;
-    std::vector<std::pair<ir::SymbolPtr, Expr>> named;
-    std::vector<ir::BufferPtr> written;
-    for (std::size_t c = 0; c < buffers.size(); ++c) {
-      const bool kept = buffers.size() > 1 && ir::is(values[c], ir::Op::Load) &&
-                        ir::buffer_of(values[c]) == buffers[c] && ir::equal(values[c]->args[0], indices[c]);
-      if (kept) continue;
-      Expr value = values[c];
-      if (reads_any(value, written)) {
-        named.emplace_back(ir::make_symbol(ir::SymbolKind::Let, buffers[c]->name + ".next", value.type()),
-                           value);
-        value = ir::make_var(named.back().first);
-      }
-      stores.push_back(ir::store(buffers[c], value, {indices[c]}));
-      written.push_back(buffers[c]);
-    }
-    ir::Stmt s = stores.size() == 1 ? stores.front() : ir::block(std::move(stores));
-    for (auto let = named.rbegin(); let != named.rend(); ++let) s = ir::let_stmt(let->first, let->second, s);
-    return s;
-  }
+  // ---- Updates by several lanes or threads
 
-  static bool reads_any(const Expr& e, const std::vector<ir::BufferPtr>& buffers) {
-    return ir::any_of(e, [&](const Expr& n) {
-      return ir::is(n, ir::Op::Load) &&
-             std::find(buffers.begin(), buffers.end(), ir::buffer_of(n)) != buffers.end();
+  /// Whether iterations that run at one time meet in a place.
+  bool is_atomic(StageRef ref) const {
+    const std::vector<LoopId>& loops = tree_.schedule_of(ref).loops;
+    return std::any_of(loops.begin(), loops.end(), [&](LoopId id) {
+      return tree_.scheduled.loop(id).sharing == schedule::Sharing::Atomic;
     });
+  }
+
+  /// The places combined with values, one a component.
+  ir::Stmt update(StageRef ref, const std::vector<Expr>& values, const std::vector<Expr>& indices) {
+    const std::vector<ir::BufferPtr>& buffers = buffers_of(ref.func);
+    if (is_atomic(ref)) {
+      require_shared(ref, buffers.front());
+      return ir::atomic_store(buffers.front(), *tree_.def(ref).reduce_op, values.front(), indices);
+    }
+    std::vector<Expr> before;
+    for (std::size_t c = 0; c < buffers.size(); ++c)
+      before.push_back(ir::make(ir::Op::Load, buffers[c]->type, {indices[c]}, buffers[c]));
+    const Expr after = partial_results(ref)->proof().combine(before, values);
+    return store_values(buffers, ir::is(after, ir::Op::Tuple) ? after->args : std::vector<Expr>{after},
+                        indices);
+  }
+
+  void require_shared(StageRef ref, const ir::BufferPtr& buffer) const {
+    if (!gpu_ || (buffer->space != ir::MemorySpace::Register && buffer->space != ir::MemorySpace::Local))
+      return;
+    throw Error({.kind = ErrorKind::Schedule,
+                 .message = fmt::format("threads update '{}' together, but it is in {} memory of each",
+                                        tree_.func(ref.func).name, ir::to_string(buffer->space)),
+                 .func = tree_.func(ref.func).name,
+                 .stage = lang::stage_name(tree_.func(ref.func), ref.stage),
+                 .directive = tree_.schedule_of(ref).atomic_origin,
+                 .value = ir::to_string(buffer->space),
+                 .legal = "store_in(Shared), or compute_root"});
+  }
+
+  const PartialResults* partial_results(StageRef ref) {
+    const std::vector<LoopId>& loops = tree_.schedule_of(ref).loops;
+    const bool any = std::any_of(loops.begin(), loops.end(), [&](LoopId id) {
+      return tree_.scheduled.loop(id).sharing == schedule::Sharing::Partial;
+    });
+    return any ? &partial_.try_emplace(ref, tree_, ref).first->second : nullptr;
+  }
+
+  /// What follows the loops of partial results: the place is updated where it is one of the region's.
+  ir::Stmt finish(StageRef ref, const std::vector<Expr>& values) {
+    const std::vector<Expr> coordinates = target_coordinates(ref);
+    const std::vector<Expr> indices = target_indices(ref, coordinates);
+    ir::Stmt s = copied_out(ref, update(ref, values, indices), indices, coordinates);
+    s = one_thread(ref, buffers_of(ref.func).front(), s);
+    for (const Guard& g : tree_.stages.at(ref).guards) {
+      const std::vector<LoopId>& loops = tree_.schedule_of(ref).loops;
+      const bool of_terms = std::any_of(loops.begin(), loops.end(), [&](LoopId id) {
+        return partial_results(ref)->is_inside(id) && ir::uses(g.condition, tree_.loop(id).var);
+      });
+      if (!of_terms) s = conditional(g, s);
+    }
+    return s;
   }
 
   /// Whether what the stage writes are the values that are stored for the caller.
   bool is_final(StageRef ref) const {
     return tree_.stored_of.count(ref.func) &&
            ref.stage + 1 == static_cast<int>(tree_.func(ref.func).stages.size());
+  }
+
+  ir::Stmt copied_out(StageRef ref, ir::Stmt s, const std::vector<Expr>& indices,
+                      const std::vector<Expr>& coordinates) {
+    if (!is_final(ref)) return s;
+    const std::vector<ir::BufferPtr>& buffers = buffers_of(ref.func);
+    for (std::size_t c = 0; c < buffers.size(); ++c)
+      s = ir::block({s, copy_out(ref, static_cast<int>(c), buffers[c], indices[c], coordinates)});
+    return s;
   }
 
   /// A component just stored, to the caller's buffer if it lies in that one's box.
@@ -434,6 +495,7 @@ class Emitter {
   const KernelInfo* kernel_ = nullptr;
   std::vector<LoopId> open_;
   std::set<std::pair<StageRef, std::size_t>> placed_;  // guards, by stage and position
+  std::map<StageRef, PartialResults> partial_;
 };
 
 }  // namespace

@@ -226,8 +226,8 @@ class Narrower {
       case ir::StmtKind::Store: {
         std::vector<Expr> coordinates;
         for (std::size_t i = 2; i < s->exprs.size(); ++i) coordinates.push_back(narrow(s->exprs[i]));
-        return ir::store(s->buffer(), value(s->exprs[0]), std::move(coordinates),
-                         s->exprs[1].defined() ? value(s->exprs[1]) : Expr());
+        return ir::store_like(s, value(s->exprs[0]), std::move(coordinates),
+                              s->exprs[1].defined() ? value(s->exprs[1]) : Expr());
       }
       default:
         return ir::map_children(s, [&](const Expr& e) { return value(e); }, children);

@@ -1,15 +1,25 @@
 // Vectorisation: loops bound Vector become vector expressions.
 //
-// Requires: a constant extent or constant upper bound; no vector loop in another. Leaves: no Vector loop;
+// Requires: a constant extent or constant upper bound; nothing stored inside. Leaves: no Vector loop;
 // accesses whose index varies are vector accesses, those under a varying condition carry it as a predicate,
 // so that lanes past the end touch no memory.
+//
+// A vector loop inside another one makes one vector of both: the lanes of the inner loop lie next to each
+// other, once for each iteration of the outer one. What was computed for the outer one alone is computed anew
+// for all lanes.
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
 
 #include "lower/passes.h"
 
 namespace calotype::lower {
 namespace {
+
+constexpr int kMostLanes = 256;
 
 [[noreturn]] void refuse(const ir::LoopInfo& loop, std::string message, const Expr& value,
                          std::string legal) {
@@ -21,17 +31,65 @@ namespace {
                .legal = std::move(legal)});
 }
 
-/// Widens one loop's body to `lanes` lanes.
+/// A vector loop.
+struct Axis {
+  ir::LoopInfo loop;
+  Expr min;
+  int lanes;
+};
+
+int product_of(const std::vector<Axis>& axes, std::size_t first, std::size_t last) {
+  int lanes = 1;
+  for (std::size_t i = first; i < last; ++i) lanes *= axes[i].lanes;
+  return lanes;
+}
+
+/// The loop's lanes: its extent, or a constant that it does not pass.
+int lanes_of(const ir::LoopInfo& loop, const Expr& extent, const ir::Facts& facts) {
+  const std::optional<std::int64_t> exact = ir::as_int(extent);
+  const std::optional<std::int64_t> lanes = exact ? exact : ir::constant_upper_bound(extent, facts);
+  if (!lanes || *lanes > kMostLanes)
+    refuse(loop,
+           fmt::format("loop '{}' cannot be a vector: its extent {}", loop.var->name,
+                       lanes ? fmt::format("is {}", *lanes) : "has no constant bound"),
+           extent, "a constant extent of at most 256: vectorize by a factor, or split first");
+  return static_cast<int>(std::max<std::int64_t>(*lanes, 1));
+}
+
+/// The body, for iterations that there are.
+ir::Stmt within_extent(const ir::Stmt& loop) {
+  if (ir::as_int(loop->exprs[1])) return loop->body();
+  return ir::if_then(ir::make_var(loop->loop().var) - loop->exprs[0] < loop->exprs[1], loop->body());
+}
+
+/// Widens the body of a loop, or of several in each other, to lanes.
 class Widener {
  public:
-  Widener(const ir::LoopInfo& loop, const Expr& min, int lanes, const ir::Facts& facts)
-      : loop_(loop), min_(min), lanes_(lanes), facts_(facts) {
-    map_.emplace_back(loop.var, ir::make(ir::Op::Ramp, Int(64, lanes), {min, ir::index(1)}));
+  /// Outermost first.
+  Widener(std::vector<Axis> axes, const ir::Facts& facts)
+      : axes_(std::move(axes)),
+        loop_(axes_.front().loop),
+        lanes_(product_of(axes_, 0, axes_.size())),
+        facts_(facts) {
+    for (std::size_t i = 0; i < axes_.size(); ++i)
+      map_.emplace_back(axes_[i].loop.var, coordinate(axes_[i], product_of(axes_, 0, i),
+                                                      product_of(axes_, i + 1, axes_.size())));
   }
 
-  ir::Stmt run(const ir::Stmt& body, const Expr& mask) { return widen(body, mask); }
+  ir::Stmt run(const ir::Stmt& body) { return widen(body, {}); }
 
  private:
+  /// The axis's variable: each value `repeated` times, and all of that `times` times.
+  static Expr coordinate(const Axis& axis, int times, int repeated) {
+    const auto spread = [](const Expr& e, int lanes) {
+      return lanes == 1 ? e : ir::make(ir::Op::Broadcast, e->type.with_lanes(e->type.lanes * lanes), {e});
+    };
+    const Expr first = spread(axis.min, repeated), step = spread(ir::index(1), repeated);
+    const Expr all =
+        axis.lanes == 1 ? first : ir::make(ir::Op::Ramp, Int(64, axis.lanes * repeated), {first, step});
+    return spread(all, times);
+  }
+
   bool varies(const Expr& e) const {
     for (const auto& [symbol, value] : map_)
       if (ir::uses(e, symbol)) return true;
@@ -78,7 +136,7 @@ class Widener {
 
   Expr wide_load(const Expr& n, const Expr& index, const Expr& mask) {
     const Type type = n->type.with_lanes(lanes_);
-    if (!mask.defined()) return ir::make(ir::Op::Load, type, {index}, n->attr);
+    if (!mask.defined() || ir::buffer_of(n)->partial) return ir::make(ir::Op::Load, type, {index}, n->attr);
     return ir::make(ir::Op::LoadIf, type, {broadcast(mask), index}, n->attr);
   }
 
@@ -122,28 +180,73 @@ class Widener {
     if (!value->type.is_vector()) return ir::let_stmt(s->symbol(), value, widen(s->body(), mask));
     ir::SymbolPtr symbol = ir::make_symbol(ir::SymbolKind::Let, s->symbol()->name, value->type);
     map_.emplace_back(s->symbol(), ir::make_var(symbol));
-    return ir::let_stmt(symbol, value, widen(s->body(), mask));
+    around_.push_back({s->symbol(), s->exprs[0]});
+    const ir::Stmt body = widen(s->body(), mask);
+    around_.pop_back();
+    return ir::let_stmt(symbol, value, body);
   }
 
   // A loop whose end varies between lanes runs as long as the longest and masks the others.
   ir::Stmt widen_for(const ir::Stmt& s, const Expr& mask) {
     const ir::LoopInfo& inner = s->loop();
-    if (varies(s->exprs[0]) || inner.binding == ir::Binding::Vector)
+    if (varies(s->exprs[0]))
       refuse(loop_,
-             fmt::format("loop '{}' inside the vectorised loop '{}' {}", inner.var->name, loop_.var->name,
-                         inner.binding == ir::Binding::Vector ? "is a vector too"
-                                                              : "starts differently in each lane"),
+             fmt::format("loop '{}' inside the vectorised loop '{}' starts differently in each lane",
+                         inner.var->name, loop_.var->name),
              s->exprs[0], "vectorize another loop");
+    if (inner.binding == ir::Binding::Vector) return widen_vector(s);
     if (!varies(s->exprs[1])) return ir::for_loop(inner, s->exprs[0], s->exprs[1], widen(s->body(), mask));
+    const Expr running = ir::make_var(inner.var) - s->exprs[0] < s->exprs[1];
+    return ir::for_loop(inner, s->exprs[0], longest_of(s),
+                        widen_under(running, s->body(), both(mask, wide(running, {}))));
+  }
+
+  /// The extent of a loop in the lane where it is largest.
+  Expr longest_of(const ir::Stmt& s) const {
     ir::Scope lanes = ir::make_scope();
-    lanes[loop_.var] = {min_, ir::simplify(min_ + ir::index(lanes_ - 1), facts_)};
+    for (const Axis& axis : axes_)
+      lanes[axis.loop.var] = {axis.min, ir::simplify(axis.min + ir::index(axis.lanes - 1), facts_)};
     const Expr longest = ir::bounds_of(s->exprs[1], lanes, facts_).max;
     if (!longest.defined())
       refuse(loop_,
-             fmt::format("the extent of loop '{}' varies between lanes without a bound", inner.var->name),
+             fmt::format("the extent of loop '{}' varies between lanes without a bound", s->loop().var->name),
              s->exprs[1], "vectorize another loop");
-    const Expr running = wide(ir::make_var(inner.var) - s->exprs[0] < s->exprs[1], {});
-    return ir::for_loop(inner, s->exprs[0], longest, widen(s->body(), both(mask, running)));
+    return longest;
+  }
+
+  /// A body under a condition, whose lanes are in `mask`.
+  ir::Stmt widen_under(const Expr& condition, const ir::Stmt& body, const Expr& mask) {
+    around_.push_back({nullptr, condition});
+    ir::Stmt s = widen(body, mask);
+    around_.pop_back();
+    return s;
+  }
+
+  /// A vector loop inside: all lanes of both, from the names and conditions that stand around it.
+  ir::Stmt widen_vector(const ir::Stmt& s) {
+    const ir::LoopInfo& inner = s->loop();
+    std::vector<Axis> axes = axes_;
+    axes.push_back(
+        {inner, s->exprs[0], lanes_of(inner, varies(s->exprs[1]) ? longest_of(s) : s->exprs[1], facts_)});
+    if (const int lanes = product_of(axes, 0, axes.size()); lanes > kMostLanes)
+      refuse(inner,
+             fmt::format("the vector loops '{}' and '{}' have {} lanes together", loop_.var->name,
+                         inner.var->name, lanes),
+             {}, fmt::format("at most {} in all", kMostLanes));
+    ir::Stmt body = within_extent(s);
+    for (auto outer = around_.rbegin(); outer != around_.rend(); ++outer) {
+      if (outer->name && reads_memory(outer->value))
+        refuse(
+            inner,
+            fmt::format("'{}' inside '{}' uses what was read outside it", inner.var->name, loop_.var->name),
+            outer->value, "vectorize one of the loops");
+      body = outer->name ? ir::let_stmt(outer->name, outer->value, body) : ir::if_then(outer->value, body);
+    }
+    return Widener(std::move(axes), facts_).run(body);
+  }
+
+  static bool reads_memory(const Expr& e) {
+    return ir::any_of(e, [](const Expr& n) { return ir::is(n, ir::Op::Load) || ir::is(n, ir::Op::LoadIf); });
   }
 
   ir::Stmt widen_if(const ir::Stmt& s, const Expr& mask) {
@@ -154,50 +257,79 @@ class Widener {
       return ir::make_stmt(ir::StmtKind::If, {condition}, std::move(cases), s->attr);
     }
     if (std::holds_alternative<std::string>(s->attr)) return branch_or_lanes(s, mask);
-    std::vector<ir::Stmt> parts{some_lane(s->exprs[0], widen(s->stmts[0], both(mask, condition)))};
-    if (s->stmts.size() > 1)
-      parts.push_back(widen(s->stmts[1], both(mask, ir::make(ir::Op::Not, Bool(lanes_), {condition}))));
+    std::vector<ir::Stmt> parts{masked(s->exprs[0], s->stmts[0], mask)};
+    if (s->stmts.size() > 1) {
+      const Expr otherwise = !s->exprs[0];
+      parts.push_back(widen_under(otherwise, s->stmts[1], both(mask, wide(otherwise, mask))));
+    }
     return ir::block(std::move(parts));
   }
 
-  Expr at_lane(const Expr& e, int lane) const {
-    return ir::simplify(ir::substitute(e, {{loop_.var, min_ + ir::index(lane)}}), facts_);
+  ir::Stmt masked(const Expr& condition, const ir::Stmt& body, const Expr& mask) {
+    return some_lane(condition, widen_under(condition, body, both(mask, wide(condition, mask))));
   }
 
-  /// Whether a true lane means that all lanes before it are true: a comparison whose left side grows.
+  /// Whether names vary between lanes, beside the loops' variables.
+  bool has_names() const { return map_.size() > axes_.size(); }
+
+  /// The value in the first lane, or in the last one.
+  Expr at_end(const Expr& e, bool last) const {
+    ir::Substitution lane;
+    for (const Axis& axis : axes_)
+      lane.emplace_back(axis.loop.var, last ? axis.min + ir::index(axis.lanes - 1) : axis.min);
+    return ir::simplify(ir::substitute(e, lane), facts_);
+  }
+
+  /// Whether a true lane means that all lanes before it on any axis are true: a comparison whose left side
+  /// grows.
   bool is_prefix(const Expr& condition) const {
     if (!ir::is(condition, ir::Op::Lt) && !ir::is(condition, ir::Op::Le)) return false;
-    const std::optional<ir::LinearIn> line =
-        ir::linear_in(ir::simplify(condition->args[1] - condition->args[0], facts_), loop_.var);
-    return line && line->coefficient <= 0;
+    const Expr room = ir::simplify(condition->args[1] - condition->args[0], facts_);
+    return std::all_of(axes_.begin(), axes_.end(), [&](const Axis& axis) {
+      const std::optional<ir::LinearIn> line = ir::linear_in(room, axis.loop.var);
+      return line && line->coefficient <= 0;
+    });
   }
 
   // Accesses that do not vary are not masked, so nothing runs where no lane does.
   ir::Stmt some_lane(const Expr& condition, const ir::Stmt& body) const {
-    if (!is_prefix(condition) || map_.size() > 1) return body;
-    const Expr first = at_lane(condition, 0);
+    if (!is_prefix(condition) || has_names()) return body;
+    const Expr first = at_end(condition, false);
     return ir::prove(first, facts_) ? body : ir::if_then(first, body);
   }
 
-  // A guard: the whole vector if every lane runs, else the lanes one by one.
+  /// A guard: the whole vector if every lane runs, else the lanes one by one. Partial results stay vectors.
   ir::Stmt branch_or_lanes(const ir::Stmt& s, const Expr& mask) {
-    if (mask.defined() || !is_prefix(s->exprs[0]) || map_.size() > 1)
-      return some_lane(s->exprs[0], widen(s->stmts[0], both(mask, wide(s->exprs[0], mask))));
-    ir::LoopInfo lane = loop_;
-    lane.binding = ir::Binding::Serial;
-    lane.var = ir::make_symbol(ir::SymbolKind::Loop, loop_.var->name);
-    const ir::Stmt scalar = fresh_copy(
-        ir::substitute(ir::if_then(s->exprs[0], s->stmts[0]), {{loop_.var, ir::make_var(lane.var)}}));
-    return ir::if_then(at_lane(s->exprs[0], lanes_ - 1), widen(s->stmts[0], {}),
-                       ir::for_loop(lane, min_, ir::index(lanes_), scalar));
+    if (mask.defined() || !is_prefix(s->exprs[0]) || has_names() || has_partial_results(s))
+      return masked(s->exprs[0], s->stmts[0], mask);
+    ir::Stmt scalar = ir::if_then(s->exprs[0], s->stmts[0]);
+    for (auto axis = axes_.rbegin(); axis != axes_.rend(); ++axis) {
+      ir::LoopInfo lane = axis->loop;
+      lane.binding = ir::Binding::Serial;
+      scalar = ir::for_loop(lane, axis->min, ir::index(axis->lanes), scalar);
+    }
+    return ir::if_then(at_end(s->exprs[0], true), widen(s->stmts[0], {}),
+                       vectorize_loops(fresh_copy(scalar), facts_));
+  }
+
+  static bool has_partial_results(const ir::Stmt& s) {
+    bool found = false;
+    ir::visit(s, [&](const ir::Stmt& n) { found |= n->kind == ir::StmtKind::Store && n->buffer()->partial; });
+    ir::visit_exprs(s, [&](const Expr& e) {
+      found |= e.defined() && ir::any_of(e, [](const Expr& n) {
+                 return ir::is(n, ir::Op::Load) && ir::buffer_of(n)->partial;
+               });
+    });
+    return found;
   }
 
   ir::Stmt widen_store(const ir::Stmt& s, const Expr& mask) {
     Expr value = wide(s->exprs[0], mask), index = wide(s->exprs[2], mask);
     const bool unmasked = !s->exprs[1].defined() || ir::is_one(s->exprs[1]);
     Expr predicate = unmasked ? Expr() : wide(s->exprs[1], mask);
-    if (!index->type.is_vector() && (mask.defined() || predicate.defined()))
-      index = broadcast(index);  // of a region of one element: the mask leaves one lane, or none
+    // Of a region of one element the mask leaves one lane, or none; an atomic update is one for each lane.
+    if (!index->type.is_vector() && (mask.defined() || predicate.defined() || s->atomic()))
+      index = broadcast(index);
     if (!index->type.is_vector()) {
       if (value->type.is_vector())
         refuse(loop_, fmt::format("every lane of '{}' would store to one place", loop_.var->name),
@@ -206,7 +338,12 @@ class Widener {
     }
     if (mask.defined()) predicate = predicate.defined() ? both(mask, predicate) : mask;
     if (predicate.defined()) predicate = broadcast(predicate);
-    return ir::store(s->buffer(), broadcast(value), {index}, predicate);
+    if (predicate.defined() && s->buffer()->partial) {
+      const Expr own = ir::make(ir::Op::Load, value->type.with_lanes(lanes_), {index}, s->buffer());
+      value = ir::make(ir::Op::Select, own->type, {predicate, broadcast(value), own});
+      predicate = {};
+    }
+    return ir::store_like(s, broadcast(value), {index}, predicate);
   }
 
   // One check of all lanes that run; which one fails is not said, so there are no values.
@@ -246,37 +383,34 @@ class Widener {
     return all;
   }
 
-  const ir::LoopInfo& loop_;
-  Expr min_;
-  int lanes_;
+  /// A name or a condition (no symbol) around the statement at hand that varies, as it was before widening.
+  struct Around {
+    ir::SymbolPtr name;
+    Expr value;
+  };
+
+  const std::vector<Axis> axes_;
+  const ir::LoopInfo& loop_;  ///< the outermost, by which all are called in messages
+  const int lanes_;
   const ir::Facts& facts_;
-  ir::Substitution map_;  // the loop variable and names that vary, to their vectors
+  ir::Substitution map_;  ///< the loops' variables, then names that vary, to their vectors
+  std::vector<Around> around_;
 };
 
 ir::Stmt vectorized(const ir::Stmt& s, const ir::Facts& facts) {
-  const ir::LoopInfo& loop = s->loop();
-  const Expr& extent = s->exprs[1];
-  const std::optional<std::int64_t> exact = ir::as_int(extent);
-  const std::optional<std::int64_t> lanes = exact ? exact : ir::constant_upper_bound(extent, facts);
-  if (!lanes || *lanes > 256)
-    refuse(loop,
-           fmt::format("loop '{}' cannot be a vector: its extent {}", loop.var->name,
-                       lanes ? fmt::format("is {}", *lanes) : "has no constant bound"),
-           extent, "a constant extent of at most 256: vectorize by a factor, or split first");
-  if (*lanes == 1 && exact) return ir::substitute(s->body(), {{loop.var, s->exprs[0]}});
-  ir::Stmt body = s->body();
-  if (!exact) body = ir::if_then(ir::make_var(loop.var) - s->exprs[0] < extent, body);
-  return Widener(loop, s->exprs[0], static_cast<int>(*lanes), facts).run(body, {});
+  const int lanes = lanes_of(s->loop(), s->exprs[1], facts);
+  if (lanes == 1 && ir::is_one(s->exprs[1]))
+    return vectorize_loops(ir::substitute(s->body(), {{s->loop().var, s->exprs[0]}}), facts);
+  return Widener({{s->loop(), s->exprs[0], lanes}}, facts).run(within_extent(s));
 }
 
 }  // namespace
 
 ir::Stmt vectorize_loops(const ir::Stmt& s, const ir::Facts& facts) {
-  return ir::rewrite(s, [&](const ir::Stmt& node) {
-    return node->kind == ir::StmtKind::For && node->loop().binding == ir::Binding::Vector
-               ? vectorized(node, facts)
-               : node;
-  });
+  if (s->kind == ir::StmtKind::For && s->loop().binding == ir::Binding::Vector) return vectorized(s, facts);
+  return ir::map_children(
+      s, [](const Expr& e) { return e; },
+      [&](const ir::Stmt& child) { return vectorize_loops(child, facts); });
 }
 
 }  // namespace calotype::lower

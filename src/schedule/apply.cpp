@@ -8,6 +8,7 @@
 #include "schedule/defaults.h"
 #include "schedule/gpu.h"
 #include "schedule/places.h"
+#include "schedule/races.h"
 #include "schedule/shared.h"
 #include "schedule/spelling.h"
 
@@ -158,6 +159,7 @@ Scheduled apply(const lang::Graph& graph, const Schedule& schedule, const Target
   if (state.refusals.empty()) check_places(state);
   if (state.refusals.empty()) check_shared(state);
   if (state.refusals.empty()) default_loops(state);
+  if (state.refusals.empty()) check_races(state);
   if (state.refusals.empty()) check_vector_places(state);
   if (state.refusals.empty() && target.is_gpu()) check_gpu(state);
   resolve_tails(state);

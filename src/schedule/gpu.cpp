@@ -196,7 +196,6 @@ void require_bindable(const Application& a, LoopId loop) {
     a.refuse(fmt::format("the target {} has no GPU blocks and threads", a.state.out.target.str()),
              a.state.loop(loop).name,
              "the targets cuda and cuda-interpreter; parallel and vectorize on this one");
-  require_pure(a, loop);
 }
 
 void bind_axes(Application& a, const std::vector<LoopId>& loops, ir::Binding binding) {

@@ -8,7 +8,7 @@ namespace calotype::schedule {
 inline constexpr std::int64_t most_threads = 1024;
 inline constexpr std::int64_t most_threads_z = 64;
 
-/// Refuses a target without a GPU and reduction loops.
+/// Refuses a target without a GPU.
 void require_bindable(const Application& a, LoopId loop);
 /// Binds loops to the next free axes: x, then y, then z.
 void bind_axes(Application& a, const std::vector<LoopId>& loops, ir::Binding binding);

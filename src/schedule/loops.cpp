@@ -136,19 +136,11 @@ void bind_loop(Application& a, LoopId loop, ir::Binding binding, int axis) {
   a.state.loop_directives[loop.value] = a.index;
 }
 
-void require_pure(const Application& a, LoopId loop) {
-  const Loop& l = a.state.loop(loop);
-  if (!l.reduction) return;
-  const bool factors = a.stage_def().reduce_op.has_value();
-  a.refuse(fmt::format("{} over the reduction loop '{}' is a race: its iterations update the same points",
-                       a.spec.name, l.name),
-           l.name,
-           factors ? fmt::format("pure loops; rfactor makes '{}' pure in a Func of its own", l.name)
-                   : "pure loops");
+std::vector<int> roots(const State& state, FuncId func, int stage, LoopId loop) {
+  return roots(state.loops_of(func, stage), loop);
 }
 
-std::vector<int> roots(const State& state, FuncId func, int stage, LoopId loop) {
-  const StageSchedule& s = state.loops_of(func, stage);
+std::vector<int> roots(const StageSchedule& s, LoopId loop) {
   std::vector<LoopId> open = {loop};
   for (auto t = s.transforms.rbegin(); t != s.transforms.rend(); ++t) {
     const bool split = t->kind == Transform::Kind::Split;

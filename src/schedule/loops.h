@@ -23,13 +23,12 @@ void rename_loop(Application& a, LoopId loop, const std::string& name);
 void reorder_loops(Application& a, const std::vector<LoopId>& order);
 /// What the iterations of the loop are. Refuses a second binding.
 void bind_loop(Application& a, LoopId loop, ir::Binding binding, int axis = 0);
-/// Refuses a reduction loop: its iterations update the same points and may not run at the same time.
-void require_pure(const Application& a, LoopId loop);
 /// Refuses a present loop whose number of iterations is not a constant of at most `most`.
 void require_constant_extent(const Application& a, const std::string& loop, std::int64_t most);
 
 /// The positions in StageSchedule::dims that the loop's values come from.
 std::vector<int> roots(const State& state, FuncId func, int stage, LoopId loop);
+std::vector<int> roots(const StageSchedule& stage, LoopId loop);
 /// The number of iterations where it is a constant.
 std::optional<std::int64_t> constant_extent(const State& state, FuncId func, int stage, LoopId loop);
 /// "FUNC.LOOP" of each reduction dimension the loop comes from, added to numerics where the Func is a float.

@@ -1,14 +1,16 @@
 // Which changes of a stage's loop order keep its meaning.
 //
 // A pure loop's iterations write different points and read the Func only at the point they write (the front
-// end refuses other updates), so it may change places with any loop. Two reduction loops may if the update is
-// associative: the order of a sum does not matter, but for floats its rounding does, so that is listed. In a
-// stage without updates every order computes the same.
+// end refuses other updates), so it may change places with any loop. So may a reduction loop of which that is
+// proved. Two other reduction loops may if the update is associative: the order of a sum does not matter, but
+// for floats its rounding does, so that is listed. In a stage without updates every order computes the same.
 #include "schedule/order.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+
+#include "schedule/meetings.h"
 
 namespace calotype::schedule {
 
@@ -25,7 +27,7 @@ OrderChange compare_order(const State& state, FuncId func, int stage, const std:
     for (std::size_t j = i + 1; j < before.size(); j++) {
       const LoopId inner = before[i], outer = before[j];
       if (place(inner) < place(outer)) continue;
-      if (!state.loop(inner).reduction || !state.loop(outer).reduction) continue;
+      if (is_independent(state, func, stage, inner) || is_independent(state, func, stage, outer)) continue;
       if (state.def(func, stage).reduce_op) {
         note(inner);
         note(outer);

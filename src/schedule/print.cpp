@@ -20,6 +20,18 @@ std::string binding_text(const Loop& loop) {
   return gpu ? fmt::format("{} {}", kind, "xyz"[loop.axis]) : kind;
 }
 
+std::string sharing_text(const Loop& loop) {
+  switch (loop.sharing) {
+    case Sharing::Apart:
+      return "";
+    case Sharing::Partial:
+      return " of partial results";
+    case Sharing::Atomic:
+      return ", atomic";
+  }
+  return "";
+}
+
 std::string transform_text(const Scheduled& s, const Transform& t) {
   if (t.kind == Transform::Kind::Split)
     return fmt::format("{} = {}*{} + {}, tail {}", s.loop(t.old).name, s.loop(t.outer).name, t.factor,
@@ -35,8 +47,8 @@ void print_stage(const Scheduled& s, const lang::FuncDef& f, int stage, std::str
   std::string indent = "    ";
   for (auto it = loops.loops.rbegin(); it != loops.loops.rend(); ++it) {
     const Loop& loop = s.loop(*it);
-    out += fmt::format("{}for {}: {}{}{}\n", indent, loop.name, binding_text(loop),
-                       loop.reduction ? ", reduction" : "",
+    out += fmt::format("{}for {}: {}{}{}{}\n", indent, loop.name, binding_text(loop),
+                       loop.reduction ? ", reduction" : "", sharing_text(loop),
                        loop.origin.empty() ? "" : fmt::format("  [{}]", loop.origin));
     indent += "  ";
     if (!loop.partition_origin.empty())

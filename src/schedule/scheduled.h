@@ -17,6 +17,13 @@ namespace calotype::schedule {
 using lang::FuncId;
 using LoopId = lang::Id<struct LoopTag>;  ///< unique within a Scheduled
 
+/// What lets iterations of a reduction loop run at one time.
+enum class Sharing {
+  Apart,    ///< nothing they write is touched by another (or they run one after the other)
+  Partial,  ///< each lane has a partial result of its own; they are combined in the end
+  Atomic,   ///< they update the same places in steps that are not interrupted
+};
+
 /// A loop of a stage. Loops that a directive consumed stay in `Scheduled::loops` with `replaced_by` saying
 /// what stands in their place.
 struct Loop {
@@ -25,6 +32,7 @@ struct Loop {
   bool reduction = false;  ///< iterates over (part of) a reduction dimension, in the RDom's order
   ir::Binding binding = ir::Binding::Serial;
   int axis = 0;  ///< GpuBlock, GpuThread: 0 x, 1 y, 2 z
+  Sharing sharing = Sharing::Apart;
   ir::Partition partition = ir::Partition::Auto;
   std::string partition_origin;
   std::string origin;  ///< directive that made or bound it: "#2 split(x, xo, xi, 8)"; empty: the definition
@@ -56,6 +64,7 @@ struct StageSchedule {
   std::vector<LoopId> loops;  ///< present loops, innermost first
   std::vector<Transform> transforms;
   std::vector<Prefetch> prefetches;
+  std::string atomic_origin;  ///< the directive by which its updates may be atomic; empty: none
 };
 
 /// Where a Func is computed or stored.

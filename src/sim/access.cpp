@@ -50,17 +50,31 @@ void run_load(Machine& m, Warp& warp, const Instruction& i) {
   }
 }
 
-void run_store(Machine& m, Warp& warp, const Instruction& i) {
-  Space& space = space_of(m, i);
+namespace {
+
+/// Hands each component of a value to `access`.
+template <class Access>
+void for_components(Machine& m, Warp& warp, const Instruction& i, Access access) {
   for (int k = 0; k < i.c.components; ++k) {
     const Indices index(warp, i.a, k);
     const LaneMask lanes = taking_part(m, warp, i, k);
     std::array<Cell, kWarp> cells;
     const Cell* value = warp.read(i.c.component(k));
     for (int lane = 0; lane < kWarp; ++lane) cells[lane] = value[i.c.uniform ? 0 : lane];
-    space.store({m, warp, i, lanes, index.data(), i.a.uniform, cells.data()});
+    access(WarpAccess{m, warp, i, lanes, index.data(), i.a.uniform, cells.data()});
     m.report.stores += std::popcount(lanes);
   }
+}
+
+}  // namespace
+
+void run_store(Machine& m, Warp& warp, const Instruction& i) {
+  for_components(m, warp, i, [&](const WarpAccess& access) { space_of(m, i).store(access); });
+}
+
+void run_atomic(Machine& m, Warp& warp, const Instruction& i) {
+  const Operation& operation = m.code.operations[m.code.accesses[i.site].operation];
+  for_components(m, warp, i, [&](const WarpAccess& access) { space_of(m, i).update(access, operation); });
 }
 
 void run_allocate(Machine& m, Warp& warp, const Instruction& i) {

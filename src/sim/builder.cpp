@@ -255,9 +255,11 @@ Register Builder::load(const Expr& e) {
   return result;
 }
 
-void Builder::store(const ir::BufferPtr& buffer, const Expr& stored, const Expr& predicate,
-                    const Expr& index) {
-  if (buffer->type.element() != stored->type.element())
+void Builder::store(const ir::Stmt& s) {
+  const ir::BufferPtr& buffer = s->buffer();
+  const Expr &stored = s->exprs[0], &predicate = s->exprs[1], &index = s->exprs[2];
+  const Type type = buffer->type.element();
+  if (type != stored->type.element())
     refuse(code_,
            fmt::format("a store of {} to '{}' of {}", stored->type.str(), buffer->name, buffer->type.str()));
   const int lanes = std::max(stored->type.lanes, index->type.lanes);
@@ -268,7 +270,11 @@ void Builder::store(const ir::BufferPtr& buffer, const Expr& stored, const Expr&
   const Register at = value(index, lanes);
   const int site = access(buffer, index, predicated);
   code_.buffers[static_cast<std::size_t>(code_.accesses.back().buffer)].written = true;
-  Instruction& i = emit(run_store, "Store");
+  if (const ir::Atomic* update = s->atomic()) {
+    code_.accesses.back().operation = static_cast<int>(code_.operations.size());
+    code_.operations.push_back({update->op, type, {type, type}, 2});
+  }
+  Instruction& i = emit(s->atomic() ? run_atomic : run_store, s->atomic() ? "Atomic" : "Store");
   i.a = at;
   i.b = condition;
   i.c = content;

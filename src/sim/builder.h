@@ -48,7 +48,8 @@ class Builder {
   Register shaped(Register r, Type element, int components, bool uniform);
   /// A copy that may change, as the variable of a loop does.
   Register copy(Register r, bool uniform);
-  void store(const ir::BufferPtr& buffer, const Expr& value, const Expr& predicate, const Expr& index);
+  /// A Store: plain, or an atomic update.
+  void store(const ir::Stmt& s);
 
  private:
   Register make_value(const Expr& e);

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "sim/compute.h"
 #include "sim/machine.h"
 
 namespace calotype::sim {
@@ -35,6 +36,18 @@ class ByteSpace : public Space {
     const LaneMask lanes = locate(a, offset, "writes");
     if (region_.shadow) for_lanes(lanes, [&](int lane) { watch_write(a, lane, offset); });
     for_lanes(lanes, [&](int lane) { encode(buffer_.type, a.cells[lane], region_.base + offset[lane]); });
+  }
+
+  void update(const WarpAccess& a, const Operation& operation) override {
+    Offsets offset;
+    const LaneMask lanes = locate(a, offset, "updates");
+    for_lanes(lanes, [&](int lane) {
+      if (region_.shadow) watch_update(a, lane, offset[lane]);
+      Cell result;
+      const Cell old = decode(buffer_.type, region_.base + offset[lane]);
+      select_compute(operation)(operation, &result, &old, &a.cells[lane], nullptr, 1);
+      encode(buffer_.type, result, region_.base + offset[lane]);
+    });
   }
 
   /// Every buffer of a block clears its own bytes; together they clear what is used.
@@ -77,13 +90,22 @@ class ByteSpace : public Space {
     for_lanes(lanes, [&](int lane) { cells[lane] = decode(buffer_.type, base + offset[lane]); });
   }
 
+  void watch_initialised(const WarpAccess& a, int lane, std::int64_t offset) {
+    if (!buffer_.is_shared() || region_.shadow->written(a.machine.clock, offset, size_)) return;
+    report(a, lane, Fault::Uninitialised, [](const std::string& who, const std::string& text) {
+      return fmt::format("{} reads {}, which no thread of the block has written", who, text);
+    });
+  }
+
+  void watch_update(const WarpAccess& a, int lane, std::int64_t offset) {
+    watch_initialised(a, lane, offset);
+    const Conflict conflict = region_.shadow->write(a.machine.clock, Shadow::kAtomic, offset, size_);
+    if (conflict) race(a, lane, "updates", conflict);
+  }
+
   void watch_read(const WarpAccess& a, int lane, std::int64_t offset) {
     Machine& m = a.machine;
-    if (buffer_.is_shared() && !region_.shadow->written(m.clock, offset, size_)) {
-      report(a, lane, Fault::Uninitialised, [](const std::string& who, const std::string& text) {
-        return fmt::format("{} reads {}, which no thread of the block has written", who, text);
-      });
-    }
+    watch_initialised(a, lane, offset);
     const Conflict conflict = region_.shadow->read(m.clock, m.thread(a.warp, lane), offset, size_);
     if (conflict) race(a, lane, "reads", conflict);
   }
@@ -118,7 +140,9 @@ class ByteSpace : public Space {
         a, lane, Fault::Race,
         [&](const std::string& who, const std::string& text) {
           return fmt::format("{} {} {}, which {} has {} {}", who, verb, text,
-                             m.who(conflict.thread, m.block_of(conflict.interval)),
+                             conflict.thread == Shadow::kAtomic
+                                 ? std::string("an atomic update")
+                                 : m.who(conflict.thread, m.block_of(conflict.interval)),
                              conflict.with == Conflict::With::Write ? "written" : "read",
                              other_block ? "in the same launch" : "with no barrier in between");
         },
@@ -137,7 +161,8 @@ class ByteSpace : public Space {
                       .block = m.block,
                       .threads = {m.coordinates(thread)},
                       .index = a.index[lane]};
-      if (conflict != nullptr) finding.threads.push_back(m.coordinates(conflict->thread));
+      if (conflict != nullptr && conflict->thread != Shadow::kAtomic)
+        finding.threads.push_back(m.coordinates(conflict->thread));
       return finding;
     });
   }

@@ -70,6 +70,7 @@ struct AccessSite {
   int buffer = 0;    ///< into Code::buffers
   std::string text;  ///< "tile[y*33 + x]"
   bool predicated = false;
+  int operation = -1;  ///< of an atomic update: into Code::operations
 };
 
 /// The text of a check, or of a line that is printed.

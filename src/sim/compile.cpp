@@ -83,7 +83,7 @@ class Compiler {
         break;
       case StmtKind::Store:
         if (s->exprs.size() != 3) refuse(code_, "an access is not flat", ir::to_string(s));
-        builder_.store(s->buffer(), s->exprs[0], s->exprs[1], s->exprs[2]);
+        builder_.store(s);
         break;
       case StmtKind::Allocate:
         allocate(s);

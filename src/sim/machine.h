@@ -111,6 +111,8 @@ void run_compute(Machine&, Warp&, const Instruction&);
 // Code::accesses. Allocate: a site of Code::buffers.
 void run_load(Machine&, Warp&, const Instruction&);
 void run_store(Machine&, Warp&, const Instruction&);
+// As a store, of a site that has an operation: the value is combined with the element.
+void run_atomic(Machine&, Warp&, const Instruction&);
 void run_allocate(Machine&, Warp&, const Instruction&);
 // Control. If: condition `a`, to `target` (Else or End of the branch) where no lane is left. Else: to
 // `target` (End).

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "calotype/error.h"
 #include "sim/machine.h"
 
 namespace calotype::sim {
@@ -10,6 +11,12 @@ namespace {
 class PrivateSpace : public Space {
  public:
   explicit PrivateSpace(const BufferUse& buffer) : buffer_(buffer), poison_(poison(buffer.type)) {}
+
+  void update(const WarpAccess&, const Operation&) override {
+    throw Error({.kind = ErrorKind::Internal,
+                 .message = "an atomic update of memory that a thread has for itself",
+                 .value = buffer_.name});
+  }
 
   void load(const WarpAccess& a) override {
     PrivateArray& array = array_of(a.warp);

@@ -35,6 +35,8 @@ class Shadow {
   /// Notes an access at a byte offset and returns the first conflict it has.
   Conflict read(const Clock& clock, int thread, std::int64_t offset, int bytes);
   Conflict write(const Clock& clock, int thread, std::int64_t offset, int bytes);
+  /// The thread of an atomic update, for `write`: two of them never conflict, whoever makes them.
+  static constexpr int kAtomic = 0xffff;
   /// Whether this block has written all of it.
   bool written(const Clock& clock, std::int64_t offset, int bytes);
 
@@ -45,6 +47,7 @@ class Shadow {
   };
 
   bool unordered(const Clock& clock, std::uint32_t interval, int by, int thread) const {
+    if (by == kAtomic && thread == kAtomic) return false;
     if (interval == clock.now) return by != thread;
     return across_blocks_ && interval != 0 && interval < clock.block_start;
   }

@@ -26,6 +26,8 @@ class Space {
   virtual ~Space() = default;
   virtual void load(const WarpAccess& access) = 0;
   virtual void store(const WarpAccess& access) = 0;
+  /// element = element op cell, atomically, lane after lane; in memory that threads share.
+  virtual void update(const WarpAccess& access, const Operation& operation) = 0;
   /// An Allocate of the buffer is entered by these lanes: what it held is gone.
   virtual void allocate(Warp&, LaneMask) {}
   /// A block begins.

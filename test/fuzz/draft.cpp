@@ -6,6 +6,7 @@
 #include "fuzz/exclusions.h"
 #include "schedule/directive.h"
 #include "schedule/places.h"
+#include "schedule/races.h"
 #include "schedule/shared.h"
 
 namespace calotype::fuzz {
@@ -34,6 +35,7 @@ void apply_all(schedule::State& state, const Schedule& schedule) {
     } catch (const schedule::Refused& r) {
       state.refusals.push_back(r.refusal);
     }
+  schedule::check_races(state);
 }
 
 }  // namespace

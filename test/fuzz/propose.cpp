@@ -45,6 +45,7 @@ const std::vector<Proposer>& proposers() {
       {"compute_with", Turn::Storage, 12, true, true, propose_compute_with},
       {"slide", Turn::Storage, 10, true, true, propose_slide},
       {"ring_buffer", Turn::Storage, 6, true, true, propose_ring_buffer},
+      {"atomic", Turn::Loops, 10, true, true, propose_atomic},
   };
   return all;
 }

@@ -70,6 +70,7 @@ void propose_rename(Draft&);
 void propose_compute_with(Draft&);
 void propose_slide(Draft&);
 void propose_ring_buffer(Draft&);
+void propose_atomic(Draft&);
 
 /// "f.update(0)", and "f.pure" where the plain name would mean any stage.
 std::string stage_text(const Draft& d, const schedule::Around& at);

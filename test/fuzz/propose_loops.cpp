@@ -101,7 +101,8 @@ void propose_unroll(Draft& d) {
 }
 
 void propose_vectorize(Draft& d) {
-  const auto whole = constant_loops(d, 32, true), all = d.free_loops(true);
+  const bool pure_only = d.random.chance(60);
+  const auto whole = constant_loops(d, 32, pure_only), all = d.free_loops(pure_only);
   if (!whole.empty() && d.random.chance(50)) {
     const std::string loop = d.random.pick(whole);
     d.record_stage([&](Stage& s) { s.vectorize(loop); });
@@ -114,10 +115,14 @@ void propose_vectorize(Draft& d) {
 }
 
 void propose_parallel(Draft& d) {
-  const auto loops = d.free_loops(true);
+  const auto loops = d.free_loops(d.random.chance(60));
   if (loops.empty()) return;
   const std::string loop = d.random.chance(70) ? loops.back() : d.random.pick(loops);
   d.record_stage([&](Stage& s) { s.parallel(loop); });
+}
+
+void propose_atomic(Draft& d) {
+  if (d.stage > 0) d.record_stage([](Stage& s) { s.atomic(); });
 }
 
 /// The outermost loops, x the innermost of them.
@@ -125,17 +130,19 @@ void propose_gpu_blocks(Draft& d) {
   std::vector<LoopName> blocks;
   const auto& loops = d.state().loops_of(d.func, d.stage).loops;
   const std::int64_t most = d.random.within(1, 3);
+  const bool pure_only = d.random.chance(70);
   for (auto it = loops.rbegin(); it != loops.rend() && static_cast<std::int64_t>(blocks.size()) < most;
        ++it) {
     const schedule::Loop& l = d.state().loop(*it);
-    if (l.reduction || l.binding != ir::Binding::Serial) break;
+    if ((l.reduction && pure_only) || l.binding != ir::Binding::Serial) break;
     blocks.insert(blocks.begin(), l.name);
   }
   if (!blocks.empty()) d.record_stage([&](Stage& s) { s.gpu_blocks(blocks); });
 }
 
 void propose_gpu_threads(Draft& d) {
-  const auto whole = constant_loops(d, 32, true), all = d.free_loops(true);
+  const bool pure_only = d.random.chance(70);
+  const auto whole = constant_loops(d, 32, pure_only), all = d.free_loops(pure_only);
   const auto several = some(d.random, whole, 1, 3);
   if (!several.empty() && d.random.chance(70)) {
     d.record_stage([&](Stage& s) { s.gpu_threads(as_loops(several)); });

@@ -48,6 +48,44 @@ for y in [0, H):  // out
 )");
 }
 
+// Lanes have partial results over the whole row, combined pair by pair behind it.
+TEST(Lowered, VectorizeAReduction) {
+  Schedule s;
+  s["total"].serial("y");
+  s["total"].update().vectorize("k", 8).serial("y");
+  EXPECT_EQ(body(row_sums(), s), R"(
+// produce total: default
+for y in [0, H):  // total: #1 serial(y)
+  total[y] = 0
+for y in [0, H):  // total: #3 serial(y)
+  allocate total.lanes: s32[8] in register
+  total.lanes[ramp(0, 1, 8)] = broadcast(0, 8)
+  let k.o.rest = W/8
+  for k.o in [0, k.o.rest):  // total: #2 vectorize(k, 8)
+    total.lanes[ramp(0, 1, 8)] = in[ramp(k.o*8 + in.stride.1*y, 1, 8)] + total.lanes[ramp(0, 1, 8)]
+  for k.o in [k.o.rest, k.o.rest + ((W + 7)/8 - k.o.rest)):  // total: #2 vectorize(k, 8)
+    total.lanes[ramp(0, 1, 8)] = select(ramp(k.o*8, 1, 8) < broadcast(W, 8), total.lanes[ramp(0, 1, 8)] + load_if(ramp(k.o*8, 1, 8) < broadcast(W, 8), in[ramp(k.o*8 + in.stride.1*y, 1, 8)]), total.lanes[ramp(0, 1, 8)])
+  total.lanes[ramp(0, 1, 4)] = total.lanes[ramp(1, 2, 4)] + total.lanes[ramp(0, 2, 4)]
+  total.lanes[ramp(0, 1, 2)] = total.lanes[ramp(1, 2, 2)] + total.lanes[ramp(0, 2, 2)]
+  total.lanes[0] = total.lanes[0] + total.lanes[1]
+  total[y] = total[y] + total.lanes[0]
+)");
+}
+
+TEST(Lowered, AtomicUpdates) {
+  Schedule s;
+  s["total"].serial("y");
+  s["total"].update().atomic().reorder("y", "k").parallel("k");
+  EXPECT_EQ(body(row_sums(), s), R"(
+// produce total: default
+for y in [0, H):  // total: #1 serial(y)
+  total[y] = 0
+for k in [0, W) parallel:  // total: #4 parallel(k)
+  for y in [0, H):  // total
+    total[y] atomic + in[k + in.stride.1*y]
+)");
+}
+
 // Ends that clamp keep their names; starts were plain sums and are put in place.
 TEST(Lowered, ARegionInsideTiles) {
   Schedule s;

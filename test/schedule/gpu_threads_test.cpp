@@ -45,7 +45,7 @@ TEST(GpuThreads, IsRefusedOnAHost) {
 TEST(GpuThreads, IsRefusedForRaces) {
   Schedule s;
   s["acc"].update().gpu_blocks("m").gpu_threads("k", 32);
-  expect_refused(matmul(), s, {"gpu_threads over the reduction loop 'k' is a race", "rfactor"}, gpu);
+  expect_refused(matmul(), s, {"gpu_threads over the reduction loop 'k.t' is a race", "rfactor"}, gpu);
 }
 
 TEST(GpuThreads, IsRefusedForTooManyThreads) {

@@ -366,5 +366,42 @@ TEST(Faults, LaunchesThatDoNotFitAreRefused) {
   refused([](Launch& l) { l.grid = {-1, 1, 1}; });
 }
 
+// Atomic updates of one element by all threads conflict with none of each other, but with plain accesses.
+TEST(Faults, AtomicUpdatesAreNoRace) {
+  const auto program = [](bool barrier, bool plain_store) {
+    Block64 k;
+    std::vector<ir::Stmt> parts{ir::store(k.tile, k.number() * 0.0f, {k.t}), ir::barrier("cleared"),
+                                ir::atomic_store(k.tile, ir::Op::Add, k.number(), {k.t / 8})};
+    if (plain_store) parts.push_back(ir::store(k.tile, k.number(), {k.t / 8}));
+    if (barrier) parts.push_back(ir::barrier("summed"));
+    parts.push_back(ir::store(k.out, load(k.tile, k.t / 8), {k.t}));
+    const Report report = k.run_parts(parts);
+    for (int t = 0; t < 64 && report.clean(); ++t) EXPECT_EQ(k.result[t], 64 * (t / 8) + 28) << t;
+    return report;
+  };
+  EXPECT_TRUE(program(true, false).clean()) << to_string(program(true, false));
+  expect_only(program(false, false), "data race", "tile");
+  EXPECT_NE(first(program(false, false)).message.find("an atomic update has written"), std::string::npos);
+  expect_only(program(true, true), "data race", "tile");
+}
+
+TEST(Faults, AtomicUpdatesOfSeveralBlocks) {
+  KernelMaker k("blocks");
+  const ir::BufferPtr out = k.argument("out", UInt(8));
+  std::vector<std::uint8_t> result(4, 3);
+  const Expr t = k.thread(), b = k.block();
+  k.function.body =
+      ir::atomic_store(out, ir::Op::Mul, ir::make_int(UInt(8), 3), {(t + b) % 4}, t < ir::index(6));
+  const Report report = k.run({{3, 1, 1}, {8, 1, 1}, {}, {memory_of(result)}});
+  EXPECT_TRUE(report.clean()) << to_string(report);
+  // 18 updates in all: three blocks take places from b on, six each.
+  const int counts[] = {4, 5, 5, 4};
+  for (int i = 0; i < 4; ++i) {
+    std::uint8_t expected = 3;
+    for (int n = 0; n < counts[i]; ++n) expected = static_cast<std::uint8_t>(expected * 3);
+    EXPECT_EQ(result[i], expected) << i;
+  }
+}
+
 }  // namespace
 }  // namespace calotype::sim

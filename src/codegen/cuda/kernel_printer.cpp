@@ -189,6 +189,7 @@ void KernelPrinter::statement(const ir::Stmt& s) {
     case StmtKind::If:
       return branch(s);
     case StmtKind::Store:
+      if (s->atomic()) return atomic_store(s);
       return s->exprs[0]->type.is_vector() ? vector_store(s) : scalar_store(s);
     case StmtKind::Allocate:
       return allocation(s);

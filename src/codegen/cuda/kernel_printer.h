@@ -44,6 +44,10 @@ class KernelPrinter final : private Hoister {
   void declare(const ir::SymbolPtr& symbol, const Expr& value) override;
   Expr take_apart(const Expr& e) override;
 
+  // Atomic updates (atomics.cpp)
+  void atomic_store(const ir::Stmt& s);
+  void atomic_update(const ir::Atomic& update, const Expr& index, const Expr& value);
+
   // Vectors (vector_printer.cpp): a loop over lanes, around which dense accesses are wide
   using Conditions = std::vector<Expr>;
   void vector_store(const ir::Stmt& s);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "calotype/error.h"
 #include "codegen/cuda/kernel_printer.h"
 
 namespace calotype::cuda {
@@ -13,13 +12,20 @@ namespace {
 
 using LaneOfVariable = std::function<Expr(const Expr&, const Expr&)>;
 
-Expr ramp_lane(const Expr& ramp, const Expr& lane) {
-  const Expr &base = ramp->args[0], &stride = ramp->args[1];
-  if (base->type.is_vector())
-    throw Error({.kind = ErrorKind::Internal,
-                 .message = "a ramp of vectors in a kernel",
-                 .value = ir::to_string(ramp)});
-  const Expr step = ir::make(Op::Cast, base->type, {lane});
+/// The number of a lane in a vector that is repeated, or of the repetition.
+Expr part_of(Op op, const Expr& lane, int lanes) {
+  const Expr size = ir::make_int(lane->type, lanes);
+  return ir::is_const(lane) ? ir::fold(op, lane->type, {lane, size}) : ir::make(op, lane->type, {lane, size});
+}
+
+/// base + i * stride in lane i; of a vector base of m lanes, in each group i of m lanes.
+Expr ramp_lane(const Expr& ramp, const Expr& lane, const LaneOfVariable& lane_of_variable) {
+  const int group = ramp->args[0]->type.lanes;
+  const Expr within = group == 1 ? lane : part_of(Op::TruncMod, lane, group);
+  const Expr number = group == 1 ? lane : part_of(Op::TruncDiv, lane, group);
+  const Expr base = lane_of(ramp->args[0], within, lane_of_variable),
+             stride = lane_of(ramp->args[1], within, lane_of_variable);
+  const Expr step = ir::make(Op::Cast, base->type, {number});
   Expr offset = ir::is_one(stride) ? step : ir::make(Op::Mul, base->type, {step, stride});
   if (ir::is_zero(base)) return offset;
   return ir::make(Op::Add, base->type, {base, offset});
@@ -64,15 +70,15 @@ Expr end_lane(const Expr& e, bool largest, int dir) {
 
 Expr lane_of(const Expr& e, const Expr& lane, const LaneOfVariable& lane_of_variable) {
   if (!e->type.is_vector()) return e;
-  const auto part = [&](const Expr& operand) { return lane_of(operand, lane, lane_of_variable); };
+  const auto part = [&](const Expr& operand, const Expr& of) {
+    return lane_of(operand, of, lane_of_variable);
+  };
   switch (e->op) {
     case Op::Ramp:
-      return ramp_lane(e, lane);
+      return ramp_lane(e, lane, lane_of_variable);
     case Op::Broadcast:
       if (e->args[0]->type.is_vector())
-        throw Error({.kind = ErrorKind::Internal,
-                     .message = "a broadcast of vectors in a kernel",
-                     .value = ir::to_string(e)});
+        return part(e->args[0], part_of(Op::TruncMod, lane, e->args[0]->type.lanes));
       return e->args[0];
     case Op::Variable:
       return lane_of_variable(e, lane);
@@ -81,7 +87,7 @@ Expr lane_of(const Expr& e, const Expr& lane, const LaneOfVariable& lane_of_vari
                                 : ir::make_int(e->type.element(), std::get<std::int64_t>(e->attr));
     default: {
       std::vector<Expr> args;
-      for (const Expr& a : e->args) args.push_back(part(a));
+      for (const Expr& a : e->args) args.push_back(part(a, lane));
       return ir::make(e->op, e->type.element(), std::move(args), e->attr);
     }
   }

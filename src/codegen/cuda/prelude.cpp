@@ -205,6 +205,34 @@ const std::vector<Helper>& helpers() {
        "  asm(\"rcp.approx.ftz.f32 %0, %1;\" : \"=f\"(r) : \"f\"(b));\n"
        "  return a * r;\n"
        "}\n"},
+      // Puts `next` where `seen` is, in one step; false, and what is there, if that is something else by now.
+      {"exchanged",
+       {},
+       "template <class T>\n"
+       "@ bool exchanged(T* place, T& seen, T next) {\n"
+       "  if (sizeof(T) == 8) {\n"
+       "    unsigned long long from = 0, to = 0;\n"
+       "    memcpy(&from, &seen, sizeof(T));\n"
+       "    memcpy(&to, &next, sizeof(T));\n"
+       "    const unsigned long long found = atomicCAS((unsigned long long*)place, from, to);\n"
+       "    memcpy(&seen, &found, sizeof(T));\n"
+       "    return found == from;\n"
+       "  }\n"
+       "  const unsigned long long address = (unsigned long long)place;\n"
+       "  volatile unsigned int* word = (volatile unsigned int*)(address & ~3ull);\n"
+       "  const unsigned int shift = (unsigned int)(address & 3) * 8;\n"
+       "  const unsigned int mask = (sizeof(T) == 4 ? ~0u : (1u << (sizeof(T) % 4 * 8)) - 1u) << shift;\n"
+       "  unsigned int from = 0, to = 0;\n"
+       "  memcpy(&from, &seen, sizeof(T));\n"
+       "  memcpy(&to, &next, sizeof(T));\n"
+       "  const unsigned int others = *word & ~mask;\n"
+       "  from = others | from << shift;\n"
+       "  to = others | to << shift;\n"
+       "  const unsigned int found = atomicCAS((unsigned int*)word, from, to);\n"
+       "  const unsigned int own = (found & mask) >> shift;\n"
+       "  memcpy(&seen, &own, sizeof(T));\n"
+       "  return found == from;\n"
+       "}\n"},
       {"f16_from_bits",
        {"f16"},
        "@ f16 f16_from_bits(unsigned short bits) {\n  f16 r = {bits};\n  return r;\n}\n"},

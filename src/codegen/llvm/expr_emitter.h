@@ -69,6 +69,24 @@ class ExprEmitter {
   void dense_store(const ir::BufferPtr& buffer, Type type, llvm::Value* value, llvm::Value* pointer,
                    llvm::Value* mask);
   bool masks_dense(Type type) const;
+  // rows.cpp
+  struct Rows {
+    int count;  ///< 0: all lanes are equal
+    Affine row;
+    Expr step;  ///< from a row to the next
+  };
+  std::optional<Rows> as_rows(const Expr& index) const;
+  std::optional<Rows> find_rows(const Expr& index) const;
+  Expr row_index(const Rows& rows, int row, int lanes) const;
+  llvm::Value* row_of(llvm::Value* vector, int row, int lanes);
+  llvm::Value* load_rows(const ir::BufferPtr& buffer, Type type, const Rows& rows, llvm::Value* mask);
+  void store_rows(const ir::BufferPtr& buffer, Type type, llvm::Value* value, const Rows& rows,
+                  llvm::Value* mask);
+  // atomic.cpp
+  void atomic_store(const ir::StmtNode& s);
+  void atomic_update(const ir::Atomic& update, Type type, llvm::Value* pointer, llvm::Value* term);
+  void exchange_until_done(const ir::Atomic& update, Type type, llvm::Value* pointer, llvm::Value* term);
+  llvm::Value* combined(ir::Op op, Type type, llvm::Value* old_bits, llvm::Value* term);
   // stream.cpp
   bool streams(const ir::BufferPtr& buffer, Type type) const;
   void stream_load(llvm::LoadInst& load) const;

@@ -144,7 +144,9 @@ Value* ExprEmitter::load(const Expr& e) {
   const Expr predicate = guarded && !is_true(e->args[0]) ? e->args[0] : Expr();
   const Expr& index = e->args.back();
   if (e->type.lanes == 1) return load_scalar(buffer, index, predicate);
-  return load_vector(buffer, e->type, index, predicate.defined() ? emit(predicate) : nullptr);
+  Value* mask = predicate.defined() ? emit(predicate) : nullptr;
+  if (auto rows = as_rows(index)) return load_rows(buffer, e->type, *rows, mask);
+  return load_vector(buffer, e->type, index, mask);
 }
 
 Value* ExprEmitter::load_scalar(const ir::BufferPtr& buffer, const Expr& index, const Expr& predicate) {
@@ -272,6 +274,7 @@ Value* ExprEmitter::gather(const ir::BufferPtr& buffer, Type type, const Expr& i
 
 void ExprEmitter::store(const ir::StmtNode& s) {
   if (s.exprs.size() != 3) internal_error("a store with more than one index: storage is not flat");
+  if (s.atomic()) return atomic_store(s);
   const Expr &value = s.exprs[0], &index = s.exprs[2];
   const Expr predicate = is_true(s.exprs[1]) ? Expr() : look_through(s.exprs[1]);
   bool uniform = predicate.defined() && (predicate->type.lanes == 1 || predicate->op == Op::Broadcast);
@@ -280,7 +283,11 @@ void ExprEmitter::store(const ir::StmtNode& s) {
     if (value->type.lanes == 1) {
       dense_store(s.buffer(), value->type, stored, address(s.buffer(), emit(index)), nullptr);
     } else {
-      store_vector(s.buffer(), value->type, stored, index, mask.defined() ? emit(mask) : nullptr);
+      Value* lanes = mask.defined() ? emit(mask) : nullptr;
+      if (auto rows = as_rows(index))
+        store_rows(s.buffer(), value->type, stored, *rows, lanes);
+      else
+        store_vector(s.buffer(), value->type, stored, index, lanes);
     }
   };
   if (!uniform) return run(predicate);

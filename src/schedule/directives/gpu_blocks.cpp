@@ -18,10 +18,12 @@ DirectiveSpec gpu_blocks_spec() {
               "Makes the iterations of up to three loops the blocks of a grid: the first loop is x, then y, "
               "then z.",
           .args = {{.name = "loops", .kind = ArgKind::Loop, .doc = "the loops, x first", .list = true}},
-          .refused = {"the target is no GPU", "the stage has more than three block loops",
-                      "a loop is a reduction loop: its iterations update the same points (a race)",
-                      "a loop that is not bound to blocks lies outside one that is",
-                      "the Func is computed inside a block already", "a loop is bound already"},
+          .refused =
+              {"the target is no GPU", "the stage has more than three block loops",
+               "a loop is a reduction loop of which two iterations may meet in one place (a race), and the "
+               "update is not atomic",
+               "a loop that is not bound to blocks lies outside one that is",
+               "the Func is computed inside a block already", "a loop is bound already"},
           .apply = apply};
 }
 

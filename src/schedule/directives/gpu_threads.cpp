@@ -46,11 +46,13 @@ DirectiveSpec gpu_threads_spec() {
                     .optional = true,
                     .high = most_threads},
                    tail_argument()},
-          .refused = {"the target is no GPU",
-                      "the stage has more than three thread loops, more than 1024 threads, or 64 along z",
-                      "a loop is a reduction loop: its iterations update the same points (a race)",
-                      "the stage is neither inside its own block loops nor computed inside a block",
-                      "the stage is computed inside a thread already", "a loop is bound already"},
+          .refused =
+              {"the target is no GPU",
+               "the stage has more than three thread loops, more than 1024 threads, or 64 along z",
+               "a loop is a reduction loop of which two iterations may meet in one place (a race), and the "
+               "update is not atomic",
+               "the stage is neither inside its own block loops nor computed inside a block",
+               "the stage is computed inside a thread already", "a loop is bound already"},
           .apply = apply};
 }
 

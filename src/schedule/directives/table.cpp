@@ -41,6 +41,7 @@
   X(stream_loads)       \
   X(in)                 \
   X(rfactor)            \
+  X(atomic)             \
   X(estimate_size)      \
   X(assume)
 

@@ -117,6 +117,42 @@ TEST_F(OnDevice, EveryOperationOnEveryType) {
   }
 }
 
+/// Numbers of which any order gives the same.
+ir::Value exact_number(Type t, std::mt19937_64& random) {
+  if (t.is_integral()) return ir::Value::of_int(t, static_cast<std::int64_t>(random() % 7) + 1);
+  const double powers[] = {1, -1, 2, 0.5};
+  return ir::Value::of_float(t, powers[random() % 4]);
+}
+
+TEST_F(OnDevice, AtomicUpdatesOfEveryType) {
+  constexpr std::size_t n = 400;
+  std::mt19937_64 random(5);
+  for (const AtomicKernel& k : atomic_kernels()) {
+    const auto bytes = static_cast<std::size_t>(k.type.bytes());
+    std::vector<char> in(n * bytes), out(8 * bytes);
+    std::vector<ir::Value> places;
+    for (std::size_t i = 0; i < 8; ++i) {
+      places.push_back(exact_number(k.type, random));
+      write_element(k.type, out.data(), i, places[i]);
+    }
+    for (std::size_t e = 0; e < n; ++e) {
+      // products: mostly ones, so that they stay finite
+      const ir::Value one = k.type.is_float() ? ir::Value::of_float(k.type, 1) : ir::Value::of_int(k.type, 1);
+      const ir::Value v = k.op == Op::Mul && e % 40 != 0 ? one : exact_number(k.type, random);
+      write_element(k.type, in.data(), e, v);
+      if (e + 1 == n) continue;
+      const ir::Value operands[] = {places[e % 5], v};
+      places[e % 5] = *ir::apply(k.op, k.type, operands);
+    }
+    run(cuda::DeviceProgram(program_of(k.function)),
+        HandPlan(k.function, {kExtentOfFirst}, (n + 63) / 64, 64),
+        {dense(k.type, in.data(), n), dense(k.type, out.data(), 8)});
+    for (std::size_t i = 0; i < 8; ++i)
+      EXPECT_EQ(read_element(k.type, out.data(), i).i, places[i].i)
+          << ir::info(k.op).name << " of " << k.type.str() << " at " << i;
+  }
+}
+
 TEST_F(OnDevice, BlurOfRaggedRows) {
   const lower::Function f = blur_row();
   const cuda::DeviceProgram program(program_of(f));

@@ -55,6 +55,16 @@ TEST_P(NvrtcCompile, EveryOperationOnEveryType) {
   EXPECT_EQ(cuda::compile(cuda::print(kernels), GetParam(), {.cache = false}).kernels.size(), kernels.size());
 }
 
+TEST_P(NvrtcCompile, AtomicUpdatesOfEveryType) {
+  std::vector<lower::Function> kernels;
+  for (const AtomicKernel& k : atomic_kernels()) kernels.push_back(k.function);
+  const cuda::Compiled c = cuda::compile(cuda::print(kernels), GetParam(), {.cache = false});
+  EXPECT_EQ(c.kernels.size(), kernels.size());
+  EXPECT_NE(c.ptx.find("red.global.add"), std::string::npos);
+  EXPECT_NE(c.ptx.find("atom.global.cas.b32"), std::string::npos);
+  EXPECT_NE(c.ptx.find("atom.global.cas.b64"), std::string::npos);
+}
+
 TEST_P(NvrtcCompile, ContractionIsAnOption) {
   const auto a = argument("a", Float(32), 0, true), out = argument("out", Float(32), 1, false);
   Elementwise k("fused", {a, out});

@@ -231,4 +231,23 @@ lower::Function operations_kernel(Type operand, const std::vector<Operation>& op
   return k.with(ir::block(stores));
 }
 
+std::vector<AtomicKernel> atomic_kernels() {
+  std::vector<AtomicKernel> all;
+  for (const Type type : all_types())
+    for (const Op op :
+         {Op::Add, Op::Mul, Op::Min, Op::Max, Op::BitAnd, Op::BitOr, Op::BitXor, Op::And, Op::Or}) {
+      const bool bits = op == Op::BitAnd || op == Op::BitOr || op == Op::BitXor,
+                 logic = op == Op::And || op == Op::Or;
+      if (logic ? !type.is_bool() : bits ? type.is_float() : type.is_bool()) continue;
+      const auto in = argument("in", type, 0, true), out = argument("out", type, 1, false);
+      Elementwise k("atomic_" + std::to_string(all.size()), {in, out}, 64);
+      const Expr element = ramp(mul(k.i, number(2)), 2);
+      const Expr inside = less(element, splat(add(var(k.n), number(-1)), 2));
+      const Expr place = node(Op::Mod, Int(32, 2), {element, splat(number(5), 2)});
+      all.push_back(
+          {op, type, k.with(ir::atomic_store(out, op, load_if(inside, in, element), {place}, inside))});
+    }
+  return all;
+}
+
 }  // namespace calotype_test

@@ -109,4 +109,13 @@ std::vector<Operation> all_operations();
 lower::Function operations_kernel(Type operand, const std::vector<Operation>& operations);
 std::vector<Type> all_types();
 
+/// out[e % 5] = out[e % 5] op in[e], atomically, for all n elements but the last, two by each thread; for
+/// every operation that reductions have, of the types that have it.
+struct AtomicKernel {
+  Op op;
+  Type type;
+  lower::Function function;
+};
+std::vector<AtomicKernel> atomic_kernels();
+
 }  // namespace calotype_test

@@ -1,0 +1,61 @@
+#pragma once
+// The statements of an update whose lanes have partial results: what stands before, in and behind the loops
+// over which the place that is updated stays.
+
+#include <functional>
+
+#include "lower/loop_tree.h"
+#include "schedule/associative.h"
+#include "schedule/lane_nest.h"
+
+namespace calotype::lower {
+
+class PartialResults {
+ public:
+  /// Of a stage with a loop whose sharing is Partial.
+  PartialResults(const LoopTree& tree, StageRef stage);
+
+  /// The loop around which the partial results live.
+  LoopId around() const { return nest_.around; }
+  /// Whether the loop is inside `around`, or it itself, and is reduced over.
+  bool is_inside(LoopId loop) const;
+  const schedule::Associative& proof() const { return proof_; }
+
+  /// The lane's partial result, combined with the terms.
+  ir::Stmt accumulate(const std::vector<Expr>& terms) const;
+
+  /// `loop`, which is `around` with what accumulates in it: before it the partial results become the
+  /// identity, after it they are combined. `finish` makes the statement that updates the place by the values
+  /// given, one a component.
+  ir::Stmt wrap(ir::Stmt loop, const std::function<ir::Stmt(const std::vector<Expr>&)>& finish) const;
+
+ private:
+  /// A vector loop among the partial results: neighbours on it are `stride` elements apart.
+  struct Axis {
+    LoopId loop;
+    std::int64_t lanes, stride;
+    bool reduced;
+  };
+
+  ir::Stmt start() const;
+  ir::Stmt combine(const Axis& axis, const std::vector<Axis>& others) const;
+  ir::Stmt combine_pairs(const Axis& axis, std::int64_t pairs, const std::vector<Axis>& others) const;
+  ir::Stmt move_last(const Axis& axis, std::int64_t from, std::int64_t to,
+                     const std::vector<Axis>& others) const;
+  std::vector<Expr> load(const Expr& position) const;
+  ir::Stmt store(const std::vector<Expr>& values, const Expr& position) const;
+  /// `body` in a vector loop over each axis.
+  ir::Stmt vector_loops(const std::vector<std::pair<Axis, ir::SymbolPtr>>& axes, ir::Stmt body) const;
+  std::vector<std::pair<Axis, ir::SymbolPtr>> with_variables(const std::vector<Axis>& axes) const;
+  static Expr position_of(const std::vector<std::pair<Axis, ir::SymbolPtr>>& axes);
+
+  const LoopTree& tree_;
+  StageRef stage_;
+  schedule::Associative proof_;
+  schedule::LaneNest nest_;
+  std::vector<Axis> axes_;              ///< innermost first
+  std::vector<ir::BufferPtr> buffers_;  ///< by component
+  std::int64_t elements_ = 1;
+};
+
+}  // namespace calotype::lower

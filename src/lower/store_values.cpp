@@ -1,0 +1,38 @@
+// The stores of one evaluation of a definition.
+#include "lower/store_values.h"
+
+#include <algorithm>
+
+namespace calotype::lower {
+
+static bool reads_any(const Expr& e, const std::vector<ir::BufferPtr>& buffers) {
+  return ir::any_of(e, [&](const Expr& n) {
+    return ir::is(n, ir::Op::Load) &&
+           std::find(buffers.begin(), buffers.end(), ir::buffer_of(n)) != buffers.end();
+  });
+}
+
+ir::Stmt store_values(const std::vector<ir::BufferPtr>& buffers, const std::vector<Expr>& values,
+                      const std::vector<Expr>& indices) {
+  std::vector<ir::Stmt> stores;
+  std::vector<std::pair<ir::SymbolPtr, Expr>> named;
+  std::vector<ir::BufferPtr> written;
+  for (std::size_t c = 0; c < buffers.size(); ++c) {
+    const bool kept = buffers.size() > 1 && ir::is(values[c], ir::Op::Load) &&
+                      ir::buffer_of(values[c]) == buffers[c] && ir::equal(values[c]->args[0], indices[c]);
+    if (kept) continue;
+    Expr value = values[c];
+    if (reads_any(value, written)) {
+      named.emplace_back(ir::make_symbol(ir::SymbolKind::Let, buffers[c]->name + ".next", value.type()),
+                         value);
+      value = ir::make_var(named.back().first);
+    }
+    stores.push_back(ir::store(buffers[c], value, {indices[c]}));
+    written.push_back(buffers[c]);
+  }
+  ir::Stmt s = stores.size() == 1 ? stores.front() : ir::block(std::move(stores));
+  for (auto let = named.rbegin(); let != named.rend(); ++let) s = ir::let_stmt(let->first, let->second, s);
+  return s;
+}
+
+}  // namespace calotype::lower

@@ -1,0 +1,13 @@
+#pragma once
+// The stores of one evaluation of a definition.
+
+#include "ir/stmt.h"
+
+namespace calotype::lower {
+
+/// Every component gets its value as computed from what was there before. A component of several that keeps
+/// its value is not stored; values that read what an earlier store overwrites are named before it.
+ir::Stmt store_values(const std::vector<ir::BufferPtr>& buffers, const std::vector<Expr>& values,
+                      const std::vector<Expr>& indices);
+
+}  // namespace calotype::lower

@@ -1,0 +1,28 @@
+#pragma once
+// The loops of an update among which lanes of reduction loops have partial results.
+
+#include <vector>
+
+#include "schedule/scheduled.h"
+
+namespace calotype::schedule {
+
+/// All lists innermost first.
+struct LaneNest {
+  std::vector<LoopId> vectors;  ///< vector loops inside `around` or it itself
+  std::vector<LoopId> lanes;    ///< those of them that are reduced over
+  std::vector<LoopId> loops;    ///< every loop up to `around`, that one included
+  LoopId around;                ///< the partial results live as long as this loop; invalid: there are none
+  LoopId obstacle;  ///< a loop inside lanes that moves the place updated and is no vector, or has threads
+
+  bool is_lane(LoopId loop) const;
+};
+
+/// Partial results live around every loop over which the place that is updated stays, as far out as that
+/// goes; with `in_order` no further than needed, so that a lane holds what follows on the lane before.
+LaneNest lane_nest(const Scheduled& scheduled, FuncId func, int stage, bool in_order);
+
+/// Whether the place that an update writes depends on the loop.
+bool moves_place(const Scheduled& scheduled, FuncId func, int stage, LoopId loop);
+
+}  // namespace calotype::schedule

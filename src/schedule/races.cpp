@@ -1,0 +1,139 @@
+// Races of reduction loops: whether iterations meet is found out in meetings.cpp.
+//
+// On a host the loops outside one that runs at one time stand still meanwhile. The threads of a GPU do not
+// wait for each other between iterations of the loops outside, so there nothing stands still.
+#include "schedule/races.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schedule/associative.h"
+#include "schedule/lane_nest.h"
+#include "schedule/loops.h"
+#include "schedule/meetings.h"
+
+namespace calotype::schedule {
+
+namespace {
+
+constexpr std::int64_t most_partial_results = 256;
+
+bool runs_at_one_time(ir::Binding b) { return b != ir::Binding::Serial && b != ir::Binding::Unrolled; }
+
+class StageRaces {
+ public:
+  StageRaces(State& state, FuncId func, int stage)
+      : state_(state),
+        func_(func),
+        stage_(stage),
+        f_(state.def(func)),
+        def_(f_.stages[stage]),
+        sched_(state.loops_of(func, stage)) {}
+
+  void run() {
+    for (LoopId id : sched_.loops)
+      if (state_.loop(id).reduction && runs_at_one_time(state_.loop(id).binding) && !decide(id)) return;
+    const Associative proof = prove_associative(f_, def_);
+    const LaneNest nest = lane_nest(state_.out, func_, stage_, !proof.commutative);
+    if (nest.around.valid()) check_nest(nest, proof.regroups_floats);
+  }
+
+ private:
+  // ---- One loop
+
+  /// False: refused.
+  bool decide(LoopId id) {
+    Loop& loop = state_.out.loops[id.value];
+    const bool threads = loop.binding == ir::Binding::GpuBlock || loop.binding == ir::Binding::GpuThread;
+    const std::string meeting = Meetings(state_, func_, stage_, id, !threads).find();
+    if (meeting.empty()) return true;
+    const Associative proof = prove_associative(f_, def_);
+    const bool lanes = loop.binding == ir::Binding::Vector && !moves_place(state_.out, func_, stage_, id);
+    if (lanes && proof.unproved.empty()) {
+      loop.sharing = Sharing::Partial;
+      return true;
+    }
+    if (!sched_.atomic_origin.empty()) {
+      loop.sharing = Sharing::Atomic;
+      note_reassociation(state_, func_, stage_, id);
+      return true;
+    }
+    refuse(id, lanes ? fmt::format("{}; {}", meeting, proof.unproved) : meeting, legal(id, proof));
+    return false;
+  }
+
+  std::string legal(LoopId id, const Associative& proof) const {
+    std::string text = "pure loops";
+    if (proof.unproved.empty())
+      text += fmt::format("; rfactor makes '{}' pure in a Func of its own", state_.loop(id).name);
+    if (def_.reduce_op && !f_.is_tuple()) text += "; atomic, by which iterations that meet take turns";
+    return text;
+  }
+
+  void refuse(LoopId id, const std::string& meeting, const std::string& legal) {
+    const int directive = state_.loop_directives[id.value];
+    const std::string what =
+        directive < 0 ? std::string("a default") : state_.schedule.directives()[directive].name;
+    state_.refuse(
+        func_, stage_, directive,
+        fmt::format("{} over the reduction loop '{}' is a race: {}", what, state_.loop(id).name, meeting),
+        state_.loop(id).name, legal);
+  }
+
+  // ---- The nest of partial results
+
+  void check_nest(const LaneNest& nest, bool regroups_floats) {
+    const LoopId lane = nest.lanes.back();
+    const std::string& name = state_.loop(lane).name;
+    const auto refuse_nest = [&](const std::string& message, LoopId value, const std::string& legal) {
+      state_.refuse(func_, stage_, state_.loop_directives[lane.value], message, state_.loop(value).name,
+                    legal);
+    };
+    if (nest.obstacle.valid()) {
+      const std::string& inside = state_.loop(nest.obstacle).name;
+      return refuse_nest(fmt::format("'{}' lies inside the vectorised reduction loop '{}', whose lanes have "
+                                     "partial results of one place in one thread",
+                                     inside, name),
+                         nest.obstacle, fmt::format("reorder, so that '{}' is outside '{}'", inside, name));
+    }
+    for (LoopId id : sched_.loops) {
+      if (state_.loop(id).binding != ir::Binding::Vector) continue;
+      if (std::find(nest.vectors.begin(), nest.vectors.end(), id) != nest.vectors.end()) continue;
+      return refuse_nest(
+          fmt::format("the vector loop '{}' is not next to the vectorised reduction loop '{}'",
+                      state_.loop(id).name, name),
+          id,
+          fmt::format("reorder, so that nothing but '{}' and loops over which it stays in place is inside "
+                      "'{}'",
+                      name, state_.loop(id).name));
+    }
+    std::int64_t product = 1;
+    for (LoopId id : nest.vectors)
+      product *= std::min(constant_extent(state_, func_, stage_, id).value_or(1), most_partial_results + 1);
+    if (product > most_partial_results)
+      return refuse_nest(fmt::format("{} partial results at once", product), lane,
+                         fmt::format("at most {}", most_partial_results));
+    if (!regroups_floats) return;
+    for (LoopId id : nest.loops)
+      if (state_.loop(id).reduction) note_reassociation(state_, func_, stage_, id);
+  }
+
+  State& state_;
+  FuncId func_;
+  int stage_;
+  const lang::FuncDef& f_;
+  const lang::StageDef& def_;
+  const StageSchedule& sched_;
+};
+
+}  // namespace
+
+void check_races(State& state) {
+  for (const lang::FuncDef& f : state.out.graph.funcs) {
+    if (state.out.of(f.id).compute.kind == Place::Kind::Inline) continue;
+    for (int i = 0; i < static_cast<int>(f.stages.size()); i++) StageRaces(state, f.id, i).run();
+  }
+}
+
+}  // namespace calotype::schedule
