@@ -46,7 +46,7 @@ class Emitter {
         name += fmt::format("_update{}", stage.stage - 1);
       for (char& c : name)
         if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-      units.push_back({std::move(name), stage, emit_node(child)});
+      units.push_back({std::move(name), stage, if_used(stage.func, emit_node(child))});
     }
   }
 
@@ -90,7 +90,13 @@ class Emitter {
     std::string text = "produce " + tree_.func(node.func).name;
     const schedule::FuncSchedule& sched = tree_.scheduled.of(node.func);
     if (!sched.compute_origin.empty()) text += ": " + sched.compute_origin;
-    return ir::note(std::move(text), children(node));
+    return ir::note(std::move(text), if_used(node.func, children(node)));
+  }
+
+  /// A production, where some calls have no use for it.
+  ir::Stmt if_used(FuncId func, ir::Stmt production) {
+    const auto when = tree_.used_when.find(func);
+    return when == tree_.used_when.end() ? production : ir::if_then(when->second, std::move(production));
   }
 
   ir::Stmt emit_loop(const Node& node) {
