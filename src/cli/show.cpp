@@ -8,7 +8,7 @@
 #include "cli/inputs.h"
 #include "cli/select.h"
 #include "cli/usage.h"
-#include "schedule/scheduled.h"
+#include "schedule/ways.h"
 
 namespace calotype::cli {
 namespace {
@@ -25,7 +25,7 @@ std::string level_text(const std::string& level, const Pipeline& pipeline, const
                        const Target& target) {
   if (level == "algorithm") return pipeline.str();
   if (level == "schedule")
-    return schedule::to_string(schedule::apply_or_throw(pipeline.graph(), schedule, target));
+    return schedule::to_string(schedule::ways_or_throw(pipeline.graph(), schedule, target));
   return pipeline.compile(schedule, target).show(level);
 }
 

@@ -42,6 +42,10 @@ const std::vector<Proposer>& proposers() {
       {"prefetch", Turn::Loops, 5, true, false, propose_prefetch},
       {"partition", Turn::Loops, 6, true, true, propose_partition},
       {"rename", Turn::Loops, 4, true, true, propose_rename},
+      {"clone_in", Turn::Graph, 14, true, true, propose_clone_in},
+      {"eager_inline", Turn::Graph, 8, true, true, propose_eager_inline},
+      {"specialize", Turn::Loops, 6, true, true, propose_specialize},
+      {"specialize_fail", Turn::Loops, 2, true, true, propose_specialize_fail},
   };
   return all;
 }

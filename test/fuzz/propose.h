@@ -67,6 +67,10 @@ void propose_assume(Draft&);
 void propose_prefetch(Draft&);
 void propose_partition(Draft&);
 void propose_rename(Draft&);
+void propose_clone_in(Draft&);
+void propose_eager_inline(Draft&);
+void propose_specialize(Draft&);
+void propose_specialize_fail(Draft&);
 
 /// "f.update(0)", and "f.pure" where the plain name would mean any stage.
 std::string stage_text(const Draft& d, const schedule::Around& at);
