@@ -147,6 +147,21 @@ struct SizeName {
   std::string name;
 };
 
+/// A condition on what a call gives: named sizes, Params, and strides and extents of arguments, as an Expr or
+/// as its text ("N % 8 == 0 && A.stride.0 == 1"). In a text "A.stride.1" is a stride in elements,
+/// "A.extent.1" an extent, "C.0.stride.1" a stride of the first buffer of an output that is a Tuple.
+struct Condition {
+  Condition(const Expr& condition) : text(condition.str()) {}
+  template <std::convertible_to<std::string_view> Text>
+  Condition(const Text& text) : text(std::string_view(text)) {}
+  std::string text;
+};
+
+/// The stride of a dimension of an input or output, in elements: for conditions of a schedule alone.
+Expr stride_of(const FuncName& argument, int dimension);
+/// The same of an extent.
+Expr extent_of(const FuncName& argument, int dimension);
+
 /// A stage of a Func in a Schedule: where directives are recorded. Methods return the handle, to be chained.
 /// `compute_*` and `store_*` address the Func, the others this stage.
 class Stage {
@@ -277,6 +292,14 @@ class Stage {
   /// `fuse` made may be preserved; the points of a last, incomplete tile are left out by a predicate.
   Stage rfactor(const std::vector<std::pair<LoopName, LoopName>>& preserved, const std::string& as);
 
+  /// For calls that the condition holds of: a copy of this stage's schedule as it is here, which the
+  /// directives on the handle that is returned change. The program is then compiled with the condition known.
+  /// Of several conditions of one stage the first that holds is taken; directives on this handle after the
+  /// first specialize are for calls that none holds of. A branch may be specialised further.
+  Stage specialize(const Condition& condition);
+  /// Calls that no condition before it holds of are an Error(Argument) with the message; nothing is written.
+  Stage& specialize_fail(const std::string& message);
+
   /// What every method above calls: record a directive by name.
   Stage& record(std::string name, std::vector<std::pair<std::string, schedule::Value>> args);
 
@@ -299,6 +322,13 @@ class Schedule {
   /// A copy of `of` (an input or Func) between it and the consumers listed (empty: all): a Func named
   /// `OF.in(A,B)` or `OF.in`, whose stage is returned.
   Stage in(const FuncName& of, const std::vector<FuncName>& consumers = {});
+
+  /// As `in`, but the copy computes the values of the Func once more, by definitions of its own, updates
+  /// included: a Func named `OF.clone(A,B)` or `OF.clone`, whose stage is returned. Not for inputs.
+  Stage clone_in(const FuncName& of, const std::vector<FuncName>& consumers = {});
+  /// Puts the definition of `of` in the place of each use, here in the list: directives that follow (rfactor)
+  /// see what results. The Func is gone then. Not for outputs and Funcs with updates.
+  Schedule& eager_inline(const FuncName& of);
 
   /// The value of a named size that a tuner may assume; no effect on code.
   void estimate_size(const SizeName& size, Factor value);

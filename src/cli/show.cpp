@@ -10,7 +10,7 @@
 #include "cli/select.h"
 #include "cli/timings.h"
 #include "cli/usage.h"
-#include "schedule/scheduled.h"
+#include "schedule/ways.h"
 
 namespace calotype::cli {
 namespace {
@@ -27,7 +27,7 @@ std::string level_text(const std::string& level, const Pipeline& pipeline, const
                        const Target& target) {
   if (level == "algorithm") return pipeline.str();
   if (level == "schedule")
-    return schedule::to_string(schedule::apply_or_throw(pipeline.graph(), schedule, target));
+    return schedule::to_string(schedule::ways_or_throw(pipeline.graph(), schedule, target));
   return pipeline.compile(schedule, target).show(level);
 }
 

@@ -60,11 +60,11 @@ const driver::StageValues& StageFindings::values_of(const std::string& name) con
 StageFindings examine_stages(const Pipeline& pipeline, const Schedule& schedule, const Target& target,
                              const Call& call, bool compare, const Pairs& dumps) {
   const lang::Graph& graph = pipeline.graph();
-  const schedule::Scheduled scheduled = schedule::apply_or_throw(graph, schedule, target);
+  const driver::StageArguments arguments{call.inputs, call.params, call.sizes};
+  const schedule::Scheduled scheduled = driver::schedule_for(graph, schedule, target, arguments);
   const std::vector<lang::FuncId> realised = driver::realised_stages(scheduled),
                                   dumped = dumped_stages(dumps, scheduled, realised),
                                   &stages = compare ? realised : dumped;
-  const driver::StageArguments arguments{call.inputs, call.params, call.sizes};
   StageFindings findings;
   findings.values = driver::run_stages(graph, scheduled, stages, arguments);
   if (!compare) return findings;

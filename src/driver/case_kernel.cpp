@@ -32,10 +32,10 @@ const KernelImpl& CaseKernel::kernel(std::size_t case_index) const {
   Slot& slot = slots_.at(case_index);
   std::call_once(slot.once, [&] {
     const auto start = std::chrono::steady_clock::now();
-    schedule::Scheduled scheduled = schedule::apply_or_throw(*graph_, file_.schedule(case_index), target_);
+    schedule::Ways ways = schedule::ways_or_throw(*graph_, file_.schedule(case_index), target_);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     slot.kernel = std::make_unique<KernelImpl>(
-        std::move(scheduled), std::vector<std::pair<std::string, double>>{{"schedule", seconds}});
+        *graph_, std::move(ways), std::vector<std::pair<std::string, double>>{{"schedule", seconds}});
     const std::lock_guard lock(mutex_);
     compiled_.push_back(slot.kernel.get());
   });

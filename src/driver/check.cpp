@@ -9,11 +9,15 @@ namespace calotype {
 std::vector<Diagnostic> Schedule::check(const Pipeline& pipeline, const Target& target) const {
   std::vector<Diagnostic> diagnostics;
   try {
-    schedule::Scheduled scheduled = schedule::apply(pipeline.graph(), *this, target, diagnostics);
+    std::vector<schedule::Refusal> refusals;
+    schedule::Ways ways = schedule::apply_ways(pipeline.graph(), *this, target, refusals);
+    for (schedule::Refusal& r : refusals) diagnostics.push_back(std::move(r.diagnostic));
+    if (!diagnostics.empty()) return diagnostics;
     // Lowering stops at its first refusal: a pass needs what the ones before it leave.
-    if (diagnostics.empty()) {
-      const lower::Options options = driver::lower_options(scheduled, {}, driver::dense_class(scheduled, {}));
-      lower::lower(std::move(scheduled), options);
+    for (schedule::Way& way : ways.ways) {
+      const lower::Options options =
+          driver::lower_options(way.scheduled, {}, driver::dense_class(way.scheduled, {}));
+      lower::lower(std::move(way.scheduled), options);
     }
   } catch (const Error& error) {
     diagnostics.push_back(error.diagnostic());

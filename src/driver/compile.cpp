@@ -14,10 +14,10 @@ namespace calotype {
 
 Kernel Pipeline::compile(const Schedule& schedule, const Target& target) const {
   const auto start = std::chrono::steady_clock::now();
-  schedule::Scheduled scheduled = schedule::apply_or_throw(graph(), schedule, target);
+  schedule::Ways ways = schedule::ways_or_throw(graph(), schedule, target);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return Kernel(std::make_shared<driver::KernelImpl>(
-      std::move(scheduled), std::vector<std::pair<std::string, double>>{{"schedule", seconds}}));
+      graph(), std::move(ways), std::vector<std::pair<std::string, double>>{{"schedule", seconds}}));
 }
 
 Kernel Pipeline::compile(const ScheduleFile& file, const Target& target) const {

@@ -100,12 +100,22 @@ lower::Options lower_options(const schedule::Scheduled& scheduled, const KernelO
           .profile = options.meters != nullptr};
 }
 
-KernelImpl::KernelImpl(schedule::Scheduled scheduled,
+schedule::Ways one_way(schedule::Scheduled scheduled) {
+  schedule::Ways ways;
+  ways.ways.push_back({{}, std::move(scheduled)});
+  return ways;
+}
+
+KernelImpl::KernelImpl(const lang::Graph& graph, schedule::Ways ways,
                        std::vector<std::pair<std::string, double>> seconds_before, KernelOptions options)
-    : scheduled_(std::move(scheduled)),
+    : ways_(std::move(ways)),
+      conditions_(graph, ways_),
       options_(std::move(options)),
       seconds_before_(std::move(seconds_before)) {
-  dense_ = &variant(dense_class(scheduled_, options_));
+  LayoutClass dense = dense_class(scheduled(), options_);
+  dense_ = &variant(dense);
+  for (dense.way = 1; dense.way < ways_.ways.size(); ++dense.way)
+    lower::lower(scheduled(dense), lower_options(scheduled(dense), options_, dense));
 }
 
 LayoutClass KernelImpl::class_of(const std::vector<calotype_argument>& arguments) const {
@@ -142,10 +152,10 @@ const Variant& KernelImpl::variant(const LayoutClass& layout) const {
 std::unique_ptr<Variant> KernelImpl::compile(const LayoutClass& layout) const {
   auto v = std::make_unique<Variant>();
   lower::Trace trace;
-  v->program = lower::lower(scheduled_, lower_options(scheduled_, options_, layout), &trace);
+  v->program = lower::lower(scheduled(layout), lower_options(scheduled(layout), options_, layout), &trace);
   v->plan = encode_plan(v->program);
   v->executable =
-      make_executable(v->program, {.contract = scheduled_.numerics.contract, .meters = options_.meters});
+      make_executable(v->program, {.contract = scheduled().numerics.contract, .meters = options_.meters});
   for (const auto& [pass, seconds] : trace.seconds) v->times.push_back({"lowering", pass, seconds});
   for (const auto& [step, seconds] : v->executable->seconds())
     v->times.push_back({"code generation", step, seconds});
@@ -158,9 +168,9 @@ std::vector<calotype_argument> KernelImpl::convert(const std::vector<Arg>& args)
     std::string names;
     for (const lower::Argument& a : expected) names += (names.empty() ? "" : ", ") + a.name;
     throw Error({.kind = ErrorKind::Argument,
-                 .message = fmt::format("{} takes {} arguments, not {}", scheduled_.graph.name,
+                 .message = fmt::format("{} takes {} arguments, not {}", scheduled().graph.name,
                                         expected.size(), args.size()),
-                 .func = scheduled_.graph.name,
+                 .func = scheduled().graph.name,
                  .value = std::to_string(args.size()),
                  .legal = names});
   }
@@ -192,10 +202,11 @@ void KernelImpl::call(const std::vector<Arg>& args) const {
 
 void KernelImpl::call(const std::vector<Arg>& args, calotype_context& context) const {
   const std::vector<calotype_argument> arguments = convert(args);
-  const LayoutClass layout = class_of(arguments);
-  const Variant& v = layout == dense_class(scheduled_, options_) ? *dense_ : variant(layout);
+  LayoutClass layout = class_of(arguments);
+  layout.way = way_of(args);
+  const Variant& v = layout == dense_class(scheduled(), options_) ? *dense_ : variant(layout);
   if (v.executable->run(v.plan->plan(), context, arguments) != CALOTYPE_GOOD)
-    throw_error(scheduled_.graph.name, context.error);
+    throw_error(scheduled().graph.name, context.error);
 }
 
 std::vector<std::pair<std::string, double>> KernelImpl::pass_seconds() const {
@@ -211,29 +222,45 @@ std::vector<StepTime> KernelImpl::step_times() const {
   return all;
 }
 
+std::size_t KernelImpl::way_of(const std::vector<Arg>& args) const {
+  return ways_.ways.size() == 1 ? 0 : ways_.choose(conditions_.holds(args));
+}
+
 std::string KernelImpl::show(const std::string& level) const {
+  if (ways_.ways.size() == 1) return show(level, 0);
+  std::string all;
+  for (std::size_t way = 0; way < ways_.ways.size(); ++way)
+    all += fmt::format("where {}:\n{}", ways_.text(ways_.ways[way]), show(level, way));
+  return all;
+}
+
+std::string KernelImpl::show(const std::string& level, std::size_t way) const {
+  LayoutClass layout = dense_class(scheduled(), options_);
+  layout.way = way;
   lower::Trace trace{.keep_text = true};
-  lower::lower(scheduled_, lower_options(scheduled_, options_, dense_class(scheduled_, options_)), &trace);
+  lower::lower(scheduled(layout), lower_options(scheduled(layout), options_, layout), &trace);
   std::vector<std::string> known;
   for (const auto& [name, text] : trace.levels) {
     if (name == level) return text;
     known.push_back(name);
   }
   for (const std::string& name : dense_->executable->levels()) {
-    if (name == level) return dense_->executable->show(level);
+    if (name == level) return variant(layout).executable->show(level);
     known.push_back(name);
   }
   refuse_level(level, known);
 }
 
-std::string KernelImpl::explain(const std::vector<Arg>&) const {
-  return "one schedule for all sizes that it fits: no cases\n";
+std::string KernelImpl::explain(const std::vector<Arg>& args) const {
+  const std::string no_cases = "one schedule for all sizes that it fits: no cases\n";
+  if (ways_.ways.size() == 1) return no_cases;
+  return no_cases + fmt::format("its program where {}\n", ways_.text(ways_.ways[way_of(args)]));
 }
 
 std::string KernelImpl::numerics() const {
   nlohmann::ordered_json json;
-  json["reassociates"] = scheduled_.numerics.reassociates;
-  json["contract"] = scheduled_.numerics.contract;
+  json["reassociates"] = scheduled().numerics.reassociates;
+  json["contract"] = scheduled().numerics.contract;
   return json.dump();
 }
 

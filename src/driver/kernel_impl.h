@@ -1,6 +1,6 @@
 #pragma once
 // What a Kernel holds: the scheduled algorithm, and one compiled variant for each layout class of its
-// arguments.
+// arguments and each way through the schedule's conditions.
 
 #include <atomic>
 #include <map>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "calotype/kernel.h"
+#include "driver/condition_reader.h"
 #include "driver/executable.h"
 #include "driver/kernel_base.h"
 #include "driver/plan_encoder.h"
@@ -22,6 +23,7 @@ namespace calotype::driver {
 struct LayoutClass {
   std::vector<std::int64_t> unit_strides;  ///< of dimension 0, a buffer argument each; 0: any
   int index_bits = 64;
+  std::size_t way = 0;  ///< of schedule::Ways
   auto operator<=>(const LayoutClass&) const = default;
 };
 
@@ -56,17 +58,22 @@ lower::Options lower_options(const schedule::Scheduled& scheduled, const KernelO
 /// The value of a Param of this type and name in the representation of the plan's slots.
 std::int64_t scalar_bits(double value, Type type, const std::string& name);
 
+/// The schedule as one of a single way.
+schedule::Ways one_way(schedule::Scheduled scheduled);
+
 class KernelImpl : public KernelBase {
  public:
-  /// Compiles the variant for dense arguments; others follow when a call first needs them.
-  KernelImpl(schedule::Scheduled scheduled, std::vector<std::pair<std::string, double>> seconds_before,
-             KernelOptions options = {});
+  /// Compiles the variant for dense arguments and no condition that holds; others follow when a call first
+  /// needs them. That they can be is found out here: each way is lowered. `graph` is the algorithm's.
+  KernelImpl(const lang::Graph& graph, schedule::Ways ways,
+             std::vector<std::pair<std::string, double>> seconds_before, KernelOptions options = {});
 
   void call(const std::vector<Arg>& args) const;
   void call(const std::vector<Arg>& args, calotype_context& context) const override;
 
-  const Target& target() const override { return scheduled_.target; }
-  const schedule::Scheduled& scheduled() const { return scheduled_; }
+  const Target& target() const override { return scheduled().target; }
+  /// Where no condition holds.
+  const schedule::Scheduled& scheduled() const { return ways_.ways.front().scheduled; }
   std::vector<std::pair<std::string, double>> pass_seconds() const override;
   /// Every step from the schedule to machine code, of the variant for dense arguments.
   std::vector<StepTime> step_times() const;
@@ -81,9 +88,15 @@ class KernelImpl : public KernelBase {
   LayoutClass class_of(const std::vector<calotype_argument>& arguments) const;
   const Variant& variant(const LayoutClass& layout) const;
   std::unique_ptr<Variant> compile(const LayoutClass& layout) const;
+  const schedule::Scheduled& scheduled(const LayoutClass& layout) const {
+    return ways_.ways[layout.way].scheduled;
+  }
+  std::size_t way_of(const std::vector<Arg>& args) const;
+  std::string show(const std::string& level, std::size_t way) const;
   std::vector<calotype_argument> convert(const std::vector<Arg>& args) const;
 
-  schedule::Scheduled scheduled_;
+  schedule::Ways ways_;
+  ConditionReader conditions_;
   KernelOptions options_;
   std::vector<std::pair<std::string, double>> seconds_before_;
   mutable std::mutex mutex_;

@@ -45,6 +45,11 @@ void fill_bytes(const Buffer& dense, int byte) {
   if (dense.elements() > 0) std::memset(dense.data(), byte, bytes_of(dense));
 }
 
+double param_value(const lang::ParamDef& p, const StageArguments& arguments) {
+  const auto given = arguments.params.find(p.name);
+  return given != arguments.params.end() ? given->second : p.initial.value_or(0);
+}
+
 /// One kernel with its buffers.
 class Run {
  public:
@@ -58,7 +63,7 @@ class Run {
   }
 
   std::vector<StageValues> operator()() {
-    const KernelImpl kernel(scheduled_, {}, {.stored_stages = stored_});
+    const KernelImpl kernel(scheduled_.graph, one_way(scheduled_), {}, {.stored_stages = stored_});
     constexpr int kFirst = 0x00, kSecond = 0xff;  // the second is a NaN in every float type
     call(kernel, kFirst);
     std::vector<Buffer> first;
@@ -105,7 +110,7 @@ class Run {
     std::vector<Arg> args;
     for (const lang::Graph::ArgumentRef& ref : scheduled_.graph.arguments) {
       if (ref.is_param)
-        args.emplace_back(param(scheduled_.graph.params[ref.index]));
+        args.emplace_back(param_value(scheduled_.graph.params[ref.index], arguments_));
       else
         args.emplace_back(arguments_.inputs[ref.index]);
     }
@@ -116,11 +121,6 @@ class Run {
     for (const StageValues& s : stages_)
       if (s.computed.defined()) fill_bytes(s.values, byte);
     kernel.call(args);
-  }
-
-  double param(const lang::ParamDef& p) const {
-    const auto given = arguments_.params.find(p.name);
-    return given != arguments_.params.end() ? given->second : p.initial.value_or(0);
   }
 
   /// Finds the elements that held the bytes they were filled with after both calls.
@@ -165,6 +165,27 @@ Buffer counted(const StageValues& stage, const lang::FuncValues& reference) {
 }
 
 }  // namespace
+
+schedule::Scheduled schedule_for(const lang::Graph& algorithm, const Schedule& schedule, const Target& target,
+                                 const StageArguments& arguments) {
+  schedule::Ways ways = schedule::ways_or_throw(algorithm, schedule, target);
+  if (ways.ways.size() == 1) return std::move(ways.ways.front().scheduled);
+  const lang::Constants constants =
+      lang::bind_arguments(algorithm, arguments.inputs, arguments.params, arguments.sizes);
+  std::vector<Arg> args;
+  for (const lang::Graph::ArgumentRef& ref : algorithm.arguments) {
+    if (ref.is_param)
+      args.emplace_back(param_value(algorithm.params[ref.index], arguments));
+    else
+      args.emplace_back(arguments.inputs[ref.index]);
+  }
+  for (const lang::OutputDef& output : algorithm.outputs) {
+    std::vector<std::int64_t> extents;
+    for (const Expr& e : output.extents) extents.push_back(lang::size_value(e, constants));
+    args.emplace_back(Buffer(algorithm.output_type(output), extents));
+  }
+  return std::move(ways.ways[ways.choose(ConditionReader(algorithm, ways).holds(args))].scheduled);
+}
 
 std::vector<FuncId> realised_stages(const schedule::Scheduled& scheduled) {
   std::vector<FuncId> stages;

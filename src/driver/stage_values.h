@@ -19,6 +19,11 @@ struct StageArguments {
   std::map<std::string, std::int64_t> sizes;
 };
 
+/// The schedule applied for the way through its conditions that a call with these arguments and dense outputs
+/// takes. Throws what it refuses.
+schedule::Scheduled schedule_for(const lang::Graph& algorithm, const Schedule& schedule, const Target& target,
+                                 const StageArguments& arguments);
+
 /// Funcs that are not inlined, producers first, outputs among them.
 std::vector<lang::FuncId> realised_stages(const schedule::Scheduled& scheduled);
 

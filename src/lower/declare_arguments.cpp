@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/known_condition.h"
 #include "lower/passes.h"
 
 namespace calotype::lower {
@@ -56,21 +57,38 @@ int input_position(const lang::Graph& graph, lang::InputId id) {
   return static_cast<int>(at - graph.arguments.begin());
 }
 
+/// What the conditions say that a call has decided before it came here; and that it is turned away, if it is.
+void note_decisions(LoopTree& tree) {
+  for (const schedule::Decision& d : tree.scheduled.decisions)
+    for (const Expr& part : ir::parts_of(d.holds ? d.condition : !d.condition)) ir::learn(tree.facts, part);
+  if (const std::optional<schedule::Rejection>& r = tree.scheduled.rejection)
+    tree.checks.push_back({ir::make_zero(Bool()), r->message, r->func, {}, "calls that a branch is for"});
+}
+
+/// A stride of dimension 0 that the kernel is compiled for, one that a condition settles, or a value of the
+/// call.
+Expr stride_of(const LoopTree& tree, int buffer, const std::string& name, int dim) {
+  const std::int64_t unit = dim > 0 ? 0 : tree.unit_strides.empty() ? 1 : tree.unit_strides[buffer];
+  if (unit != 0) return ir::index(unit);
+  const std::string text = fmt::format("{}.stride.{}", name, dim);
+  for (const auto& [known, symbol] : tree.scheduled.strides) {
+    if (known != text) continue;
+    const ir::Facts::Known* facts = tree.facts.find(symbol);
+    const bool point = facts && facts->range.is_point();
+    return point ? facts->range.min : ir::make_var(symbol);
+  }
+  return ir::make_var(ir::make_symbol(ir::SymbolKind::Stride, text));
+}
+
 }  // namespace
 
 void declare_arguments(LoopTree& tree) {
   declare_sizes(tree);
   assume_sizes(tree);
+  note_decisions(tree);
   apply_promises(tree);
   const lang::Graph& graph = tree.scheduled.graph;
   int buffers = 0;
-  auto stride_of = [&](const std::string& name, int dim) -> Expr {
-    if (dim == 0) {
-      std::int64_t unit = tree.unit_strides.empty() ? 1 : tree.unit_strides[buffers];
-      if (unit != 0) return ir::index(unit);
-    }
-    return ir::make_var(ir::make_symbol(ir::SymbolKind::Stride, fmt::format("{}.stride.{}", name, dim)));
-  };
   int position = 0;
   tree.inputs.resize(graph.inputs.size());
   for (const lang::Graph::ArgumentRef& a : graph.arguments) {
@@ -90,7 +108,7 @@ void declare_arguments(LoopTree& tree) {
       for (std::size_t d = 0; d < input.extents.size(); ++d) {
         b.mins.push_back(ir::index(0));
         b.extents.push_back(input.extents[d]);
-        b.strides.push_back(stride_of(input.name, static_cast<int>(d)));
+        b.strides.push_back(stride_of(tree, buffers, input.name, static_cast<int>(d)));
       }
       tree.inputs[a.index] = ir::make_buffer(std::move(b));
       ++buffers;
@@ -110,7 +128,7 @@ void declare_arguments(LoopTree& tree) {
     for (int d = 0; d < func.rank(); ++d) {
       b.mins.push_back(output.mins[d]);
       b.extents.push_back(output.extents[d]);
-      b.strides.push_back(stride_of(b.name, d));
+      b.strides.push_back(stride_of(tree, buffers, b.name, d));
     }
     ++buffers;
     tree.outputs.push_back(ir::make_buffer(std::move(b)));

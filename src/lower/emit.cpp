@@ -48,7 +48,7 @@ class Emitter {
         name += fmt::format("_update{}", stage.stage - 1);
       for (char& c : name)
         if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-      units.push_back({std::move(name), stage, emit_node(child)});
+      units.push_back({std::move(name), stage, if_used(stage.func, emit_node(child))});
     }
   }
 
@@ -94,9 +94,9 @@ class Emitter {
       text += (func == node.func ? " " : ", ") + tree_.func(func).name;
     const schedule::FuncSchedule& sched = tree_.scheduled.of(node.func);
     if (!sched.compute_origin.empty()) text += ": " + sched.compute_origin;
-    if (!profile_) return ir::note(std::move(text), children(node));
+    if (!profile_) return ir::note(std::move(text), if_used(node.func, children(node)));
     const ir::Meter func{ir::Meter::Kind::Time, node.func.value, tree_.func(node.func).name};
-    return ir::note(std::move(text), ir::metered(func, marked_stages(node)));
+    return ir::note(std::move(text), if_used(node.func, ir::metered(func, marked_stages(node))));
   }
 
   ir::Stmt marked_stages(const Node& produce) {
@@ -110,6 +110,13 @@ class Emitter {
       stmts.push_back(std::move(s));
     }
     return ir::block(std::move(stmts));
+  }
+
+  /// A production, where some calls have no use for it. One that several Funcs share runs whole.
+  ir::Stmt if_used(FuncId func, ir::Stmt production) {
+    if (sharing(tree_.scheduled, func).size() > 1) return production;
+    const auto when = tree_.used_when.find(func);
+    return when == tree_.used_when.end() ? production : ir::if_then(when->second, std::move(production));
   }
 
   ir::Stmt emit_loop(const Node& node) {

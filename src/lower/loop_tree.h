@@ -134,7 +134,9 @@ struct LoopTree {
   std::map<FuncId, std::vector<ir::BufferPtr>> output_of;  ///< by component
   std::vector<ir::BufferPtr> stored;  ///< of stored stages, by position after the outputs
   std::map<FuncId, std::vector<ir::BufferPtr>> stored_of;  ///< by component
-  ir::Facts facts;                                         ///< ranges of loops and sizes, values of lets
+  /// Of Funcs that some calls have no use for: the condition, on what the call gives, under which it has.
+  std::map<FuncId, Expr> used_when;
+  ir::Facts facts;  ///< ranges of loops and sizes, values of lets
   struct Check {
     Expr condition;
     std::string message, subject;

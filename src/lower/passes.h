@@ -31,6 +31,7 @@ void add_copies(Scheduled& scheduled, const Options& options);
 LoopTree place(Scheduled scheduled, const Options& options);
 void infer_bounds(LoopTree& tree);
 void declare_stored(LoopTree& tree, const Options& options);
+void find_unused(LoopTree& tree, const Options& options);
 void resolve_tiles(LoopTree& tree);
 void schedule_pipeline(LoopTree& tree);
 void assign_memory(LoopTree& tree);

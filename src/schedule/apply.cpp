@@ -5,12 +5,14 @@
 
 #include <algorithm>
 
+#include "schedule/decisions.h"
 #include "schedule/defaults.h"
 #include "schedule/gpu.h"
 #include "schedule/places.h"
 #include "schedule/races.h"
 #include "schedule/shared.h"
 #include "schedule/spelling.h"
+#include "schedule/ways.h"
 
 namespace calotype::schedule {
 
@@ -65,7 +67,7 @@ void note_addressed(const Application& a) {
   FuncState& f = a.state.funcs[a.func.value];
   const bool place = a.spec.name.starts_with("compute_");
   if (!place && !a.spec.inert && f.first_directive < 0) f.first_directive = a.index;
-  if (a.stage >= 0) f.stages[a.stage].directed = true;
+  if (a.stage >= 0 && !a.spec.keeps_defaults) f.stages[a.stage].directed = true;
 }
 
 void apply_directive(State& state, int index, Later& later) {
@@ -140,17 +142,39 @@ void check_vector_places(State& state) {
   }
 }
 
+/// Funcs that nothing reads any more, since clones, early inlining or conditions have taken their readers
+/// away, are not computed.
+void leave_out_unread(State& state) {
+  std::vector<bool> read(state.out.graph.funcs.size());
+  for (const lang::OutputDef& o : state.out.graph.outputs) read[o.func.value] = true;
+  for (auto id = state.out.order.rbegin(); id != state.out.order.rend(); ++id) {
+    FuncSchedule& f = state.out.funcs[id->value];
+    if (!read[id->value] && f.compute.kind != Place::Kind::Inline) {
+      f.compute = f.store = f.hoist = Place{};
+      f.compute_origin = "nothing reads it";
+    }
+    for (const lang::StageDef& s : state.def(*id).stages)
+      for (const ir::CalleePtr& c : lang::callees(s))
+        if (read[id->value] && c->kind == ir::CalleeKind::Func) read[c->index] = true;
+  }
+}
+
 }  // namespace
 
-Scheduled apply(const lang::Graph& graph, const Schedule& schedule, const Target& target,
-                std::vector<Refusal>& refusals) {
+Scheduled apply_one_way(const lang::Graph& graph, const Schedule& schedule, const Target& target,
+                        const Branching& branching, std::vector<Refusal>& refusals) {
   State state(graph, schedule, target);
+  state.out.decisions = branching.decisions;
+  state.out.strides = branching.strides;
+  state.out.rejection = branching.rejection;
   Later later;
   // What is assumed of sizes holds for the whole list, so that a size with one value is a constant in it.
-  for (const bool assumptions : {true, false})
+  for (const bool assumptions : {true, false}) {
     for (std::size_t i = 0; i < schedule.directives().size(); i++)
-      if ((schedule.directives()[i].name == "assume") == assumptions)
+      if (branching.active[i] && (schedule.directives()[i].name == "assume") == assumptions)
         apply_directive(state, static_cast<int>(i), later);
+    if (assumptions) assume_decided(state);
+  }
   resolve_shared(state);
   resolve_places(state);
   check_later(state, later);
@@ -163,9 +187,16 @@ Scheduled apply(const lang::Graph& graph, const Schedule& schedule, const Target
   if (state.refusals.empty()) check_vector_places(state);
   if (state.refusals.empty() && target.is_gpu()) check_gpu(state);
   resolve_tails(state);
+  simplify_decided(state);
   state.out.order = lang::producers_first(state.out.graph);
+  leave_out_unread(state);
   refusals.insert(refusals.end(), state.refusals.begin(), state.refusals.end());
   return std::move(state.out);
+}
+
+Scheduled apply(const lang::Graph& graph, const Schedule& schedule, const Target& target,
+                std::vector<Refusal>& refusals) {
+  return std::move(apply_ways(graph, schedule, target, refusals).ways.front().scheduled);
 }
 
 Scheduled apply(const lang::Graph& graph, const Schedule& schedule, const Target& target,

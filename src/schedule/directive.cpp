@@ -115,6 +115,10 @@ const char* kind_text(ArgKind kind) {
       return "the name of a coordinate";
     case ArgKind::Size:
       return "the name of a size";
+    case ArgKind::Condition:
+      return "a condition";
+    case ArgKind::Text:
+      return "a text";
     default:
       return "the name of a loop";
   }

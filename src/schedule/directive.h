@@ -20,18 +20,20 @@ class Application;
 enum class Addresses { Func, Stage, Graph };
 
 enum class ArgKind {
-  Loop,     ///< a loop of the stage addressed
-  NewLoop,  ///< a loop that the directive makes
-  Dim,      ///< an argument of the Func addressed
-  Source,   ///< a Func or an input
-  Func,     ///< a Func
-  NewFunc,  ///< a Func that the directive makes
-  Stage,    ///< a stage, or a Func where one of its stages has the loop that goes with it
-  FarLoop,  ///< a loop of that stage: found after the whole list has been applied
-  NewDim,   ///< a coordinate that the directive makes
-  Size,     ///< a named size of the algorithm
-  Integer,  ///< a number or a knob
-  Choice,   ///< one of `choices`
+  Loop,       ///< a loop of the stage addressed
+  NewLoop,    ///< a loop that the directive makes
+  Dim,        ///< an argument of the Func addressed
+  Source,     ///< a Func or an input
+  Func,       ///< a Func
+  NewFunc,    ///< a Func that the directive makes
+  Stage,      ///< a stage, or a Func where one of its stages has the loop that goes with it
+  FarLoop,    ///< a loop of that stage: found after the whole list has been applied
+  NewDim,     ///< a coordinate that the directive makes
+  Size,       ///< a named size of the algorithm
+  Integer,    ///< a number or a knob
+  Condition,  ///< a condition on what a call gives: see condition.h
+  Text,       ///< words for people
+  Choice,     ///< one of `choices`
 };
 
 /// A value of a Choice: as files and as C++ spell it. Its place in the list is the value of the enumeration.
@@ -60,6 +62,7 @@ struct DirectiveSpec {
   std::vector<ArgSpec> args;
   std::string reorders = {};              ///< how it reorders float operations; empty: it never does
   bool inert = false;                     ///< changes no code: fits Funcs without loops and storage too
+  bool keeps_defaults = false;            ///< on a stage: its default loops stay, if no other directive comes
   std::vector<std::string> refused = {};  ///< when it is refused, one condition a line
   void (*apply)(Application&) = nullptr;
   /// What can only be checked once every directive has been applied.

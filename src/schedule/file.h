@@ -8,7 +8,7 @@
 #include "calotype/schedule_file.h"
 #include "lang/graph.h"
 #include "schedule/json_tree.h"
-#include "schedule/scheduled.h"
+#include "schedule/ways.h"
 
 namespace calotype::schedule {
 
@@ -38,8 +38,8 @@ FileVariant bind_names(const lang::Graph& graph, const std::string& name = "");
 /// "X -> A" for each name of the variant that is another one in the algorithm, whose structure is the same.
 std::vector<std::string> renaming(const FileVariant& variant, const FileVariant& algorithm);
 
-/// What a schedule asks of a device, as templates list it.
-std::vector<std::pair<std::string, std::int64_t>> needs_of(const Scheduled& scheduled);
+/// What a schedule asks of a device, as templates list it: of its ways the one that asks for most.
+std::vector<std::pair<std::string, std::int64_t>> needs_of(const Ways& ways);
 
 /// One directive as a line of a file, without the comma.
 std::string json_line(const Directive& directive);

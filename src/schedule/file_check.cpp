@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "calotype/pipeline.h"
-#include "schedule/apply.h"
 #include "schedule/directive.h"
 #include "schedule/file.h"
 
@@ -44,9 +43,9 @@ class Checker {
 
   void run(const FileVariant& variant) {
     for (const std::size_t index : file_.cases_of(variant)) {
-      const Scheduled applied = legal(index);
+      const Ways applied = legal(index);
       needs(file_.cases()[index], applied);
-      reassociates(index, applied);
+      reassociates(index, applied.ways.front().scheduled);
     }
     if (file_.variants().size() == 1) nothing_more();
   }
@@ -57,9 +56,9 @@ class Checker {
     throw Error(d);
   }
 
-  Scheduled legal(std::size_t index) const {
+  Ways legal(std::size_t index) const {
     std::vector<Refusal> refusals;
-    Scheduled applied = apply(graph_, file_.schedule(index), file_.target(), refusals);
+    Ways applied = apply_ways(graph_, file_.schedule(index), file_.target(), refusals);
     if (refusals.empty()) return applied;
     const FileCase& c = file_.cases()[index];
     const std::size_t own = static_cast<std::size_t>(std::max(refusals.front().directive, 0));
@@ -71,7 +70,7 @@ class Checker {
     fail(path, refusals.front().diagnostic);
   }
 
-  void needs(const FileCase& c, const Scheduled& applied) const {
+  void needs(const FileCase& c, const Ways& applied) const {
     const FileTemplate& t =
         *std::find_if(file_.templates().begin(), file_.templates().end(),
                       [&](const FileTemplate& one) { return one.name == c.template_name; });

@@ -7,6 +7,7 @@
 #include "calotype/pipeline.h"
 #include "schedule/directive.h"
 #include "schedule/file.h"
+#include "schedule/ways.h"
 
 namespace calotype {
 
@@ -76,7 +77,9 @@ class Renaming {
       case ArgKind::Stage:
         return func(text);
       case ArgKind::NewFunc:
-        return directive == "in" ? func(text) : text;  // the name of a copy is made of others
+        return directive == "in" || directive == "clone_in" ? func(text) : text;  // made of other names
+      case ArgKind::Condition:
+        return rename_arguments(text, [&](const std::string& argument) { return func(argument); });
       default:
         return text;
     }
@@ -85,27 +88,46 @@ class Renaming {
   /// A Func, input, copy or stage.
   std::string func(const std::string& text) const {
     if (funcs_.contains(text)) return funcs_.at(text);
-    const std::size_t update = text.rfind(".update("), in = text.rfind(".in(");
-    if (update != std::string::npos && text.back() == ')' && (in == std::string::npos || update > in))
-      return func(text.substr(0, update)) + text.substr(update);
-    if (in != std::string::npos && text.back() == ')') {
-      std::string list;
-      const std::string inside = text.substr(in + 4, text.size() - in - 5);
-      for (std::size_t begin = 0; begin <= inside.size();) {
-        const std::size_t end = std::min(inside.find(',', begin), inside.size());
-        list += (list.empty() ? "" : ",") + func(inside.substr(begin, end - begin));
-        begin = end + 1;
-      }
-      return func(text.substr(0, in)) + ".in(" + list + ")";
-    }
-    for (const std::string suffix : {".in", ".pure"})
+    if (const std::string stage = stage_of_branch(text); stage != text)
+      return func(stage) + one(ArgKind::Condition, "specialize", stage, text.substr(stage.size()));
+    for (const std::string suffix : {".in", ".clone", ".pure"})
       if (text.ends_with(suffix)) return func(text.substr(0, text.size() - suffix.size())) + suffix;
-    return text;
+    if (text.empty() || text.back() != ')') return text;
+    // What stands last: an update, or a copy with the Funcs that it is for.
+    std::size_t at = text.rfind(".update(");
+    if (at != std::string::npos && text.find(')', at) + 1 == text.size())
+      return func(text.substr(0, at)) + text.substr(at);
+    at = list_start(text);
+    if (at == std::string::npos) return text;
+    std::string list;
+    const std::size_t dot = text.rfind('.', at);
+    for (std::size_t begin = at + 1, end = begin, depth = 0; end < text.size(); end++) {
+      if (text[end] == '(') depth++;
+      const bool last = end + 1 == text.size();
+      if (last || (text[end] == ',' && depth == 0)) {
+        list += (list.empty() ? "" : ",") + func(text.substr(begin, end - begin));
+        begin = end + 1;
+      } else if (text[end] == ')') {
+        depth--;
+      }
+    }
+    return func(text.substr(0, dot)) + text.substr(dot, at + 1 - dot) + list + ")";
+  }
+
+  /// Where the brackets that end a text open.
+  static std::size_t list_start(const std::string& text) {
+    int depth = 0;
+    for (std::size_t i = text.size(); i-- > 0;) {
+      if (text[i] == ')') depth++;
+      if (text[i] == '(' && --depth == 0) return i;
+    }
+    return std::string::npos;
   }
 
   /// A loop of the stage or Func, or one made of it with a name of its own: "n.o".
   std::string loop(const std::string& stage, const std::string& text) const {
-    std::string owner = stage.substr(0, stage.rfind(".update("));
+    const std::string plain = stage_of_branch(stage);
+    std::string owner = plain.substr(0, plain.rfind(".update("));
     if (owner.ends_with(".pure")) owner.resize(owner.size() - 5);
     const auto names = loops_.find(owner);
     if (names == loops_.end()) return text;

@@ -46,6 +46,10 @@ std::string kind_text(const ArgSpec& arg) {
       return "stage or Func";
     case ArgKind::Integer:
       return fmt::format("integer or knob, {} to {}", arg.low, arg.high);
+    case ArgKind::Condition:
+      return "condition on the call";
+    case ArgKind::Text:
+      return "text";
     case ArgKind::Choice:
       break;
   }

@@ -148,7 +148,8 @@ void ScheduleFile::add(const Pipeline& pipeline, const Schedule& schedule, const
   require_conditions(as.when);
   Schedule whole = schedule;
   for (const SizeRange& range : as.when) whole.append(assume_directive(range));
-  const Scheduled applied = apply_or_throw(graph, whole, target_);
+  const Ways applied = ways_or_throw(graph, whole, target_);
+  const Numerics& numerics = applied.ways.front().scheduled.numerics;
   ScheduleFile next = *this;
   next.source_ = nullptr;
   const std::string variant = place_variant(next.variants_, graph, as);
@@ -168,11 +169,11 @@ void ScheduleFile::add(const Pipeline& pipeline, const Schedule& schedule, const
     else
       at->second = std::max(at->second, value);
   }
-  for (const std::string& entry : applied.numerics.reassociates)
+  for (const std::string& entry : numerics.reassociates)
     if (std::find(next.numerics_.reassociates.begin(), next.numerics_.reassociates.end(), entry) ==
         next.numerics_.reassociates.end())
       next.numerics_.reassociates.push_back(entry);
-  next.numerics_.contract = applied.numerics.contract;
+  next.numerics_.contract = numerics.contract;
   *this = std::move(next);
 }
 
@@ -198,7 +199,7 @@ Schedule Schedule::from_json(const std::string& text, const Pipeline& pipeline, 
 namespace schedule {
 
 /// Threads a block, where they are constants.
-std::vector<std::pair<std::string, std::int64_t>> needs_of(const Scheduled& s) {
+static std::int64_t threads_of(const Scheduled& s) {
   std::int64_t most = 0;
   for (const FuncSchedule& f : s.funcs)
     for (const StageSchedule& stage : f.stages) {
@@ -214,6 +215,12 @@ std::vector<std::pair<std::string, std::int64_t>> needs_of(const Scheduled& s) {
       }
       if (any) most = std::max(most, threads);
     }
+  return most;
+}
+
+std::vector<std::pair<std::string, std::int64_t>> needs_of(const Ways& ways) {
+  std::int64_t most = 0;
+  for (const Way& w : ways.ways) most = std::max(most, threads_of(w.scheduled));
   if (most == 0) return {};
   return {{"threads", most}};
 }

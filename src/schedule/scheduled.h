@@ -155,6 +155,18 @@ struct SizeAssumption {
   std::string origin;
 };
 
+/// A condition of `specialize`, and whether it holds in the calls that a Scheduled is for.
+struct Decision {
+  Expr condition;
+  bool holds = false;
+  std::string origin;
+};
+
+/// What a call is told where a Scheduled is for calls that `specialize_fail` turns away.
+struct Rejection {
+  std::string func, message, origin;
+};
+
 /// An extent of an argument as the algorithm writes it, where an assumption has made it a constant.
 struct AssumedExtent {
   bool output = false;
@@ -192,6 +204,9 @@ struct Scheduled {
   std::vector<SharedNest> shared;              ///< in the order of the directives
   std::vector<SizeAssumption> assumptions;     ///< sizes with one value are that constant in `graph`
   std::vector<AssumedExtent> assumed_extents;  ///< what tells their values at a call
+  std::vector<Decision> decisions;             ///< what is known of the calls that it is for
+  std::vector<std::pair<std::string, ir::SymbolPtr>> strides;  ///< named by conditions, as "A.stride.1"
+  std::optional<Rejection> rejection;                          ///< none: calls are served
   Numerics numerics;
   std::vector<SizeEstimate> sizes;
   std::vector<lang::InputId> streamed_inputs;  ///< loads of which pass the caches by
@@ -209,7 +224,8 @@ struct Scheduled {
 };
 
 /// Apply every directive in order, then the defaults for what was left unsaid, then the checks that need no
-/// lowering. Diagnostics are appended; the result is meaningful only if none was.
+/// lowering. Diagnostics are appended; the result is meaningful only if none was. Of a schedule with
+/// conditions: the way that is taken where none of them holds (ways.h has the others).
 Scheduled apply(const lang::Graph& graph, const Schedule& schedule, const Target& target,
                 std::vector<Diagnostic>& diagnostics);
 /// The same; throws the first diagnostic as Error.

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "schedule/json_tree.h"
+#include "schedule/ways.h"
+
 namespace calotype::schedule {
 
 namespace {
@@ -27,7 +30,7 @@ std::string cpp_value(const ArgSpec* arg, const Value& value) {
   if (arg)
     for (const Option& option : arg->choices)
       if (option.text == text_of(value)) return option.cpp;
-  return fmt::format("\"{}\"", text_of(value));
+  return quoted(text_of(value));
 }
 
 }  // namespace
@@ -80,7 +83,7 @@ std::string cpp(const Directive& directive) {
 }
 
 static bool concerns(const Directive& directive, const std::string& func) {
-  const std::string& stage = directive.stage;
+  const std::string stage = stage_of_branch(directive.stage);
   if (stage == func || stage == func + ".pure" || stage.starts_with(func + ".update(")) return true;
   const DirectiveSpec* spec = find_directive(directive.name);
   for (const auto& [name, value] : directive.args) {

@@ -8,6 +8,7 @@
 #include "schedule/places.h"
 #include "schedule/races.h"
 #include "schedule/shared.h"
+#include "schedule/ways.h"
 
 namespace calotype::fuzz {
 
@@ -19,6 +20,8 @@ void apply_all(schedule::State& state, const Schedule& schedule) {
   for (std::size_t i = 0; i < schedule.directives().size(); ++i) {
     const schedule::Directive& d = schedule.directives()[i];
     const schedule::DirectiveSpec& spec = *schedule::find_directive(d.name);
+    if (schedule::stage_of_branch(d.stage) != d.stage)
+      continue;  // drawn with the branch, checked with the whole
     try {
       schedule::Application a(state, d, spec, static_cast<int>(i));
       spec.apply(a);

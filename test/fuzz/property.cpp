@@ -80,8 +80,9 @@ lang::EqualityReport compare(const Buffer& got, const Evaluation& reference, std
 bool promises(const Schedule& s) {
   return std::any_of(s.directives().begin(), s.directives().end(), [](const schedule::Directive& d) {
     const schedule::Value* tail = schedule::find_arg(d, "tail");
-    static const std::vector<std::string> promising = {"bound",  "bound_extent", "bound_storage",
-                                                       "assume", "align_bounds", "align_extent"};
+    static const std::vector<std::string> promising = {"bound",          "bound_extent", "bound_storage",
+                                                       "assume",         "align_bounds", "align_extent",
+                                                       "specialize_fail"};
     return std::find(promising.begin(), promising.end(), d.name) != promising.end() ||
            (tail && *tail == schedule::Value("shift_inwards")) ||
            (tail && *tail == schedule::Value("round_up"));

@@ -46,6 +46,10 @@ const std::vector<Proposer>& proposers() {
       {"slide", Turn::Storage, 10, true, true, propose_slide},
       {"ring_buffer", Turn::Storage, 6, true, true, propose_ring_buffer},
       {"atomic", Turn::Loops, 10, true, true, propose_atomic},
+      {"clone_in", Turn::Graph, 14, true, true, propose_clone_in},
+      {"eager_inline", Turn::Graph, 8, true, true, propose_eager_inline},
+      {"specialize", Turn::Loops, 6, true, true, propose_specialize},
+      {"specialize_fail", Turn::Loops, 2, true, true, propose_specialize_fail},
   };
   return all;
 }

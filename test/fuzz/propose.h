@@ -71,6 +71,10 @@ void propose_compute_with(Draft&);
 void propose_slide(Draft&);
 void propose_ring_buffer(Draft&);
 void propose_atomic(Draft&);
+void propose_clone_in(Draft&);
+void propose_eager_inline(Draft&);
+void propose_specialize(Draft&);
+void propose_specialize_fail(Draft&);
 
 /// "f.update(0)", and "f.pure" where the plain name would mean any stage.
 std::string stage_text(const Draft& d, const schedule::Around& at);

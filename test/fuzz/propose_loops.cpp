@@ -1,4 +1,6 @@
 // Random directives on the loops of a stage.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "fuzz/propose.h"
@@ -152,6 +154,57 @@ void propose_gpu_threads(Draft& d) {
     const Tail tail = d.tail();
     d.record_stage([&](Stage& s) { s.gpu_threads(loop, by, tail); });
   }
+}
+
+namespace {
+
+/// A condition on a size or Param that some calls may meet; empty where the program has neither.
+std::string some_condition(Draft& d) {
+  std::vector<std::pair<std::string, std::int64_t>> values;
+  for (const auto& [name, value] : d.program.runs[0]) values.emplace_back(name, value);
+  for (const ParamSpec& p : d.program.params)
+    if (!p.type.is_bool()) values.emplace_back(p.name, p.value);
+  if (values.empty()) return "";
+  const auto& [name, value] = d.random.pick(values);
+  switch (d.random.below(4)) {
+    case 0:
+      return fmt::format("{} == {}", name, std::max<std::int64_t>(value, 0));
+    case 1:
+      return fmt::format("{}%{} == 0", name, d.random.within(2, 8));
+    case 2:
+      return fmt::format("{} > {}", name, d.random.within(0, 20));
+    default:
+      return fmt::format("{} <= {} || {} == {}", name, d.random.within(0, 9), name,
+                         std::max<std::int64_t>(value, 0));
+  }
+}
+
+}  // namespace
+
+void propose_specialize(Draft& d) {
+  const std::string condition = some_condition(d);
+  const auto loops = d.free_loops(true);
+  if (condition.empty()) return;
+  const bool gpu = d.target.is_gpu();
+  const std::string outer = d.fresh("o"), inner = d.fresh("i");
+  const Factor by = d.factor(8);
+  const std::int64_t what = loops.empty() ? 0 : d.random.within(0, 3);
+  const std::string loop = loops.empty() ? "" : d.random.pick(loops);
+  d.record_stage([&](Stage& s) {
+    Stage branch = s.specialize(condition);
+    if (what == 1) branch.split(loop, outer, inner, by);
+    if (what == 2) branch.unroll(loop, 2);
+    if (what == 3 && !gpu) branch.vectorize(loop, by);
+  });
+}
+
+void propose_specialize_fail(Draft& d) {
+  const std::string condition = some_condition(d);
+  if (condition.empty()) return;
+  d.record_stage([&](Stage& s) {
+    s.specialize(condition);
+    s.specialize_fail("neither this nor that");
+  });
 }
 
 }  // namespace calotype::fuzz

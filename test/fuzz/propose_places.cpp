@@ -117,6 +117,29 @@ void propose_in(Draft& d) {
   d.record([&](Schedule& s) { s.in(of, chosen); });
 }
 
+void propose_clone_in(Draft& d) {
+  std::vector<std::string> names;
+  for (const lang::FuncDef& f : d.state().out.graph.funcs)
+    if (!schedule::readers_of(d.state(), f.id).empty()) names.push_back(f.name);
+  if (names.empty()) return;
+  const std::string of = d.random.pick(names);
+  std::vector<FuncName> chosen;
+  if (d.random.chance(70))
+    for (const std::string& r : readers(d, of))
+      if (d.random.chance(50)) chosen.emplace_back(r);
+  d.record([&](Schedule& s) { s.clone_in(of, chosen); });
+}
+
+void propose_eager_inline(Draft& d) {
+  const lang::Graph& graph = d.state().out.graph;
+  std::vector<std::string> names;
+  for (const lang::FuncDef& f : graph.funcs)
+    if (f.stages.size() == 1 && !graph.is_output(f.id)) names.push_back(f.name);
+  if (names.empty()) return;
+  const std::string of = d.random.pick(names);
+  d.record([&](Schedule& s) { s.eager_inline(of); });
+}
+
 void propose_rfactor(Draft& d) {
   const lang::Graph& graph = d.state().out.graph;
   d.func =

@@ -24,11 +24,14 @@ constexpr unsigned seconds_a_pair = 60;
 constexpr int pairs_a_child = 200;
 
 std::string lowered(const Pipeline& p, const Schedule& s, const Target& target) {
-  schedule::Scheduled scheduled = schedule::apply_or_throw(p.graph(), s, target);
-  const lower::Options options = driver::lower_options(scheduled, {}, driver::dense_class(scheduled, {}));
   std::string all;
-  for (const lower::Function& f : lower::lower(std::move(scheduled), options).functions)
-    all += lower::to_string(f) + "\n";
+  for (schedule::Way& way : schedule::ways_or_throw(p.graph(), s, target).ways) {
+    const lower::Options options =
+        driver::lower_options(way.scheduled, {}, driver::dense_class(way.scheduled, {}));
+    const lower::Program program = lower::lower(std::move(way.scheduled), options);
+    all += lower::plan_text(program) + "\n";
+    for (const lower::Function& f : program.functions) all += lower::to_string(f) + "\n";
+  }
   return all;
 }
 

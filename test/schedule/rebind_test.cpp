@@ -50,6 +50,26 @@ TEST(Rebind, RewritesEveryName) {
   EXPECT_TRUE(file.rebind(renamed_matmul()).empty());
 }
 
+/// Clones, copies of them, and branches, whose conditions name arguments.
+Schedule edits(const std::string& A, const std::string& acc, const std::string& C, const std::string& n) {
+  Schedule s;
+  s.in(A, {acc});
+  s.clone_in(A + ".in(" + acc + ")", {acc});
+  s.clone_in(acc, {C});
+  s[C].specialize("N > 4 && " + A + ".stride.1 == K").split(n, "outer", "inner", 4).vectorize("inner");
+  s[acc].update().specialize(C + ".extent.0 == 8");
+  return s;
+}
+
+TEST(Rebind, RewritesClonesAndBranches) {
+  ScheduleFile file("matmul", Target::host());
+  file.add(matmul(), edits("A", "acc", "C", "n"));
+  file.rebind(renamed_matmul());
+  ScheduleFile expected("matmul", Target::host());
+  expected.add(renamed_matmul(), edits("left", "sum", "out", "x"));
+  EXPECT_EQ(file.str(), expected.str());
+}
+
 TEST(Rebind, LeavesOtherVariantsAsTheyAre) {
   ScheduleFile file("matmul", Target::host());
   file.add(matmul(), before());

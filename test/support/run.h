@@ -73,9 +73,9 @@ inline void expect_matches(const Pipeline& pipeline, const Schedule& schedule, c
 inline std::vector<driver::StageComparison> compared_stages(
     const Pipeline& pipeline, const Schedule& schedule, const Target& target,
     const std::vector<Buffer>& inputs, const std::map<std::string, std::int64_t>& sizes = {}) {
-  const schedule::Scheduled scheduled = schedule::apply_or_throw(pipeline.graph(), schedule, target);
-  const std::vector<lang::FuncId> stages = driver::realised_stages(scheduled);
   const driver::StageArguments arguments{inputs, {}, sizes};
+  const schedule::Scheduled scheduled = driver::schedule_for(pipeline.graph(), schedule, target, arguments);
+  const std::vector<lang::FuncId> stages = driver::realised_stages(scheduled);
   return driver::compare_stages(driver::run_stages(pipeline.graph(), scheduled, stages, arguments),
                                 driver::reference_stages(pipeline.graph(), scheduled, stages, arguments));
 }

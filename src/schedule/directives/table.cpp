@@ -36,10 +36,14 @@
   X(gpu_blocks)         \
   X(gpu_threads)        \
   X(partition)          \
+  X(specialize)         \
+  X(specialize_fail)    \
   X(prefetch)           \
   X(stream_stores)      \
   X(stream_loads)       \
   X(in)                 \
+  X(clone_in)           \
+  X(eager_inline)       \
   X(rfactor)            \
   X(atomic)             \
   X(estimate_size)      \
