@@ -140,7 +140,7 @@ Profile profile(const lang::Graph& algorithm, const schedule::Scheduled& schedul
                  .legal = "a host target"});
   const std::size_t funcs = scheduled.graph.funcs.size();
   const auto meters = std::make_shared<Meters>(funcs + 1, funcs * lower::kCounts, funcs);
-  const KernelImpl kernel(scheduled, {}, {.stored_stages = {}, .meters = meters});
+  const KernelImpl kernel(scheduled.graph, one_way(scheduled), {}, {.stored_stages = {}, .meters = meters});
   const Measured run = measure(kernel, *meters, call_arguments(scheduled.graph, arguments, outputs));
   const std::vector<lang::Region> regions = lang::required_regions(
       scheduled.graph, lang::bind_arguments(algorithm, arguments.inputs, arguments.params, arguments.sizes));

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "calotype/expr.h"
+#include "calotype/integer.h"
+#include "calotype/math.h"
 #include "ir/value.h"
 #include "refused.h"
 #include "support/float8.h"

@@ -145,7 +145,7 @@ TEST_F(OnDevice, AtomicUpdatesOfEveryType) {
       places[e % 5] = *ir::apply(k.op, k.type, operands);
     }
     run(cuda::DeviceProgram(program_of(k.function)),
-        HandPlan(k.function, {kExtentOfFirst}, (n + 63) / 64, 64),
+        HandPlan(k.function, {kExtentOfFirst}, (n + 63) / 64, 64, 1, true),
         {dense(k.type, in.data(), n), dense(k.type, out.data(), 8)});
     for (std::size_t i = 0; i < 8; ++i)
       EXPECT_EQ(read_element(k.type, out.data(), i).i, places[i].i)

@@ -18,7 +18,7 @@ struct ScalarFrom {
 class HandPlan {
  public:
   HandPlan(const calotype::lower::Function& f, const std::vector<ScalarFrom>& scalars, std::int64_t blocks,
-           std::int64_t threads, int rank = 1) {
+           std::int64_t threads, int rank = 1, bool updates = false) {
     for (const std::int64_t n : {blocks, threads, std::int64_t{1}}) ops_.push_back({CALOTYPE_OP_CONST, n});
     for (const auto& b : f.buffers) {
       const auto code =
@@ -28,7 +28,8 @@ class HandPlan {
                                                                                 : CALOTYPE_BFLOAT);
       buffer_refs_.push_back(static_cast<std::int32_t>(arguments_.size()));
       arguments_.push_back(
-          {b->name.c_str(), {code, b->type.bits}, rank, 0, static_cast<std::uint8_t>(!b->read_only), 0});
+          {b->name.c_str(), {code, b->type.bits}, rank, 0, static_cast<std::uint8_t>(!b->read_only),
+           static_cast<std::uint8_t>(updates && !b->read_only)});
     }
     for (const ScalarFrom& s : scalars) {
       slot_refs_.push_back(static_cast<std::uint32_t>(scalars_.size()));
