@@ -69,8 +69,7 @@ class Camera {
   /// The nearest coordinate inside with a neighbour of the same colour.
   static std::int64_t inside(std::int64_t at, std::int64_t size) {
     const std::int64_t parity = at & 1;
-    const std::int64_t i = std::max<std::int64_t>(std::min(half(at - parity), half(size - 1 - parity)), 0);
-    return std::min(2 * i + parity, size - 1);
+    return 2 * std::max<std::int64_t>(std::min(half(at - parity), half(size - 1 - parity)), 0) + parity;
   }
   int level(std::int64_t x, std::int64_t y) const {
     const double v = raw_.value({inside(x, raw_.extent(0)), inside(y, raw_.extent(1))});
@@ -143,7 +142,7 @@ TEST(CameraPipe, TheReferenceIsTheDefinition) {
         Params{{"temperature", 3200}, {"gamma", 1}, {"contrast", 0}, {"sharpen", 0}},
         Params{{"temperature", 7500}, {"gamma", 1.8}, {"contrast", 80}, {"sharpen", 3.5}}})
     for (const auto& [width, height] :
-         {std::pair{13, 10}, std::pair{8, 7}, std::pair{1, 1}, std::pair{2, 5}}) {
+         {std::pair{13, 10}, std::pair{8, 7}, std::pair{2, 2}, std::pair{2, 5}}) {
       const cli::Call call = raw_call(pipeline, width, height, params);
       const Buffer got = pipeline.evaluate(call.inputs, call.params, call.sizes).outputs[0];
       const Camera camera(call);
@@ -152,6 +151,17 @@ TEST(CameraPipe, TheReferenceIsTheDefinition) {
           for (int x = 0; x < width; ++x)
             ASSERT_EQ(got.value({x, y, c}), camera.photo(x, y, c)) << x << ", " << y << ", " << c;
     }
+}
+
+// Less than one square of the mosaic does not have all colours.
+TEST(CameraPipe, WantsTwoRowsAndColumns) {
+  const Pipeline pipeline = find_operator("camera_pipe").pipeline(OperatorTypes::parse("raw=u16,photo=u8"));
+  const cli::Call call = raw_call(pipeline, 1, 4, {});
+  EXPECT_THROW(pipeline.evaluate(call.inputs, call.params, call.sizes), Error);
+#ifdef CALOTYPE_HAS_LLVM
+  const Kernel kernel = pipeline.compile(Schedule{}, Target::host());
+  EXPECT_THROW(kernel.call(call.arguments(pipeline.graph())), Error);
+#endif
 }
 
 // A raw image made of a photo of one colour is developed to that colour.
@@ -178,7 +188,7 @@ TEST_P(CameraPipeSchedules, EqualTheReference) {
   const Pipeline pipeline = find_operator("camera_pipe").pipeline(OperatorTypes::parse("raw=u16,photo=u8"));
   check_call(GetParam(), pipeline, raw_call(pipeline, 141, 35, {}));
   check_call(GetParam(), pipeline, raw_call(pipeline, 64, 32, {{"temperature", 3000}}));
-  check_call(GetParam(), pipeline, raw_call(pipeline, 1, 1, {}));
+  check_call(GetParam(), pipeline, raw_call(pipeline, 2, 2, {}));
   check_call(GetParam(), pipeline, raw_call(pipeline, 5, 2, {{"sharpen", 4}}));
   if (!GetParam().gpu) check_layouts(GetParam(), {{"W", 37}, {"H", 9}});
 }

@@ -18,7 +18,7 @@ const std::vector<cli::Sizes>& sizes_of(const std::string& op) {
       {"local_laplacian", {{{"W", 9}, {"H", 5}}}},
       {"bilateral_grid", {{{"W", 67}, {"H", 37}, {"C", 2}}, {{"W", 1}, {"H", 1}, {"C", 1}}}},
       {"bayer", {{{"W", 67}, {"H", 37}}, {{"W", 1}, {"H", 1}}}},
-      {"camera_pipe", {{{"W", 67}, {"H", 37}}, {{"W", 1}, {"H", 1}}}},
+      {"camera_pipe", {{{"W", 67}, {"H", 37}}, {{"W", 2}, {"H", 2}}}},
       {"stencil_chain", {{{"W", 37}, {"H", 19}, {"C", 2}}}},
       {"harris", {{{"W", 67}, {"H", 37}}, {{"W", 1}, {"H", 1}}}},
       {"resize", {{{"W", 67}, {"H", 37}, {"C", 2}, {"OW", 41}, {"OH", 50}}}},

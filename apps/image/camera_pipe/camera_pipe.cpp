@@ -24,7 +24,7 @@ Func suppress_hot_pixels(const ImageParam& raw) {
   Var x("x"), y("y"), p("p");
   Func plane("plane"), samples("samples");
   auto inside = [](const Expr& at, const Expr& parity, const Expr& size) {
-    return min(2 * clamp(likely(at), 0, (size - 1 - parity) / 2) + parity, size - 1);
+    return clamp(likely(2 * at + parity), parity, max(size - 1 - (size - 1 - parity) % 2, parity));
   };
   const Expr sample = raw(inside(x, p % 2, raw.width()), inside(y, p / 2, raw.height()));
   plane(x, y, p) = cast<int16_t>(min(saturating_sub(sample, cast<uint16_t>(kBlack)), cast<uint16_t>(kRange)));

@@ -24,7 +24,7 @@ Schedule naive(const OperatorTypes&) {
 Schedule host(const OperatorTypes&) {
   Schedule s;
   const Knob strip = s.knob("STRIP", 64), vector = s.knob("VECTOR", 32), bytes = s.knob("BYTES", 64);
-  for (const char* stage : {"plane", "red_minus", "blue_minus", "demosaiced", "corrected", "soft"})
+  for (const char* stage : {"red_minus", "blue_minus", "demosaiced", "corrected", "soft"})
     s[stage].compute_inline();
   s["matrix"].compute_root();
   s["curve"].compute_root().vectorize("i", 8);
@@ -55,9 +55,11 @@ Schedule host(const OperatorTypes&) {
       .unroll("p")
       .unroll("c")
       .vectorize("x", vector);
-  for (const char* stage : {"green_r", "green_b", "samples"})
+  for (const char* stage : {"green_r", "green_b", "samples", "plane"})
     s[stage].store_at("photo", "yo").compute_at("photo", "yh").vectorize("x", vector);
-  s["samples"].bound("p", 0, 4).reorder("p", "x.v", "x.o", "y").unroll("p");
+  // The samples are taken apart once, with their edges.
+  for (const char* stage : {"samples", "plane"})
+    s[stage].bound("p", 0, 4).reorder("x.v", "x.o", "p", "y").unroll("p");
   return s;
 }
 

@@ -4,6 +4,7 @@
 #include <calotype/calotype.h>
 #include <calotype/operator.h>
 
+#include <map>
 #include <string>
 
 namespace {
@@ -12,12 +13,19 @@ using namespace calotype;
 
 constexpr int kStencils = 32;
 
+// Samples of one weight are added up first: 24 sums and a product for each of the six weights.
 Expr stencil(const Func& of, const Expr& x, const Expr& y, const Expr& c) {
   const int weights[5] = {1, 4, 6, 4, 1};
-  Expr sum = cast<uint16_t>(128);
+  std::map<int, Expr> by_weight;
   for (int j = 0; j < 5; ++j)
-    for (int i = 0; i < 5; ++i) sum = sum + weights[i] * weights[j] * of(x + i - 2, y + j - 2, c);
-  return sum >> 8;
+    for (int i = 0; i < 5; ++i) {
+      Expr& sum = by_weight[weights[i] * weights[j]];
+      const Expr sample = of(x + i - 2, y + j - 2, c);
+      sum = sum.defined() ? sum + sample : sample;
+    }
+  Expr total = cast<uint16_t>(128);
+  for (const auto& [weight, sum] : by_weight) total = total + weight * sum;
+  return total >> 8;
 }
 
 Pipeline stencil_chain(const OperatorTypes&) {

@@ -1,5 +1,5 @@
-// camera_pipe for Halide: raw images of 10 bits with the mosaic GR / BG to u8; 5000 K, gamma 2.2, contrast 25,
-// sharpening 1.
+// camera_pipe for Halide: raw images of 10 bits with the mosaic GR / BG to u8; 5000 K, gamma 2.2, contrast
+// 25, sharpening 1.
 #include "halide_side.h"
 
 namespace {
@@ -40,7 +40,8 @@ Func tone_curve() {
   Expr v = pow(cast<double>(i) / Expr(double(kRange)), Expr(1.0 / double(kGamma)));
   Expr slope = Expr(2.0) - pow(Expr(2.0), Expr(kContrast / 100.0)), bend = Expr(2.0) - Expr(2.0) * slope;
   Expr rest = Expr(1.0) - v;
-  Expr curved = select(v > Expr(0.5), Expr(1.0) - (bend * rest * rest + slope * rest), bend * v * v + slope * v);
+  Expr curved =
+      select(v > Expr(0.5), Expr(1.0) - (bend * rest * rest + slope * rest), bend * v * v + slope * v);
   curve(i) = cast<uint8_t>(round(clamp(curved * Expr(255.0), Expr(0.0), Expr(255.0))));
   return curve;
 }
@@ -50,12 +51,12 @@ peers::HalideOperator camera_pipe(const peers::Job& job) {
   ImageParam raw(UInt(16), 2, "raw");
   Func plane("plane"), samples("samples");
   auto inside = [](Expr at, Expr parity, Expr size) {
-    return min(2 * clamp(likely(at), 0, (size - 1 - parity) / 2) + parity, size - 1);
+    return clamp(likely(2 * at + parity), parity, max(size - 1 - (size - 1 - parity) % 2, parity));
   };
   Expr sample = raw(inside(x, p % 2, raw.width()), inside(y, p / 2, raw.height()));
   plane(x, y, p) = cast<int16_t>(min(saturating_sub(sample, cast<uint16_t>(kBlack)), cast<uint16_t>(kRange)));
-  samples(x, y, p) =
-      min(plane(x, y, p), max(plane(x - 1, y, p), plane(x + 1, y, p), plane(x, y - 1, p), plane(x, y + 1, p)));
+  samples(x, y, p) = min(plane(x, y, p),
+                         max(plane(x - 1, y, p), plane(x + 1, y, p), plane(x, y - 1, p), plane(x, y + 1, p)));
 
   auto gr = [&](Expr px, Expr py) { return samples(px, py, 0); };
   auto r = [&](Expr px, Expr py) { return samples(px, py, 1); };
@@ -94,7 +95,8 @@ peers::HalideOperator camera_pipe(const peers::Job& job) {
   matrix.compute_root();
   curve.compute_root().vectorize(i, 8);
   if (job.schedule != "strips" && job.schedule != "narrow") peers::no_schedule(job, "strips, narrow");
-  // Strips of rows, two rows at a time; the places of the mosaic one after the other. "narrow": shorter strips.
+  // Strips of rows, two rows at a time; the places of the mosaic one after the other. "narrow": shorter
+  // strips.
   photo.compute_root()
       .bound(c, 0, 3)
       .split(y, yo, yi, job.schedule == "narrow" ? 32 : strip)
@@ -120,7 +122,8 @@ peers::HalideOperator camera_pipe(const peers::Job& job) {
       .unroll(p)
       .unroll(c)
       .vectorize(x, lanes);
-  for (Func stage : {green_r, green_b, samples}) stage.store_at(photo, yo).compute_at(photo, yh).vectorize(x, lanes);
+  for (Func stage : {green_r, green_b, samples})
+    stage.store_at(photo, yo).compute_at(photo, yh).vectorize(x, lanes);
   samples.bound(p, 0, 4).reorder(p, x, y).unroll(p);
   return {Pipeline(photo), {raw}, {{width, height}}, UInt(8), {width, height, 3}};
 }

@@ -1,4 +1,5 @@
 // stencil_chain for Halide: 32 stencils of 5 x 5 on samples of 8 bits, in arithmetic of 16.
+#include <map>
 #include <string>
 
 #include "halide_side.h"
@@ -12,11 +13,16 @@ Var x("x"), y("y"), c("c"), xo("xo"), xi("xi"), yo("yo"), yi("yi");
 
 Expr stencil(Func of) {
   const int weights[5] = {1, 4, 6, 4, 1};
-  Expr sum = cast<uint16_t>(128);
+  std::map<int, Expr> by_weight;
   for (int j = 0; j < 5; ++j)
-    for (int i = 0; i < 5; ++i)
-      sum = sum + cast<uint16_t>(weights[i] * weights[j]) * of(x + i - 2, y + j - 2, c);
-  return sum >> 8;
+    for (int i = 0; i < 5; ++i) {
+      Expr& sum = by_weight[weights[i] * weights[j]];
+      Expr sample = of(x + i - 2, y + j - 2, c);
+      sum = sum.defined() ? sum + sample : sample;
+    }
+  Expr total = cast<uint16_t>(128);
+  for (const auto& [weight, sum] : by_weight) total = total + cast<uint16_t>(weight) * sum;
+  return total >> 8;
 }
 
 peers::HalideOperator stencil_chain(const peers::Job& job) {
