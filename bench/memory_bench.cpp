@@ -50,12 +50,18 @@ double median(std::vector<double> values) {
 /// Copies between two buffers, a part a thread.
 class Copy {
  public:
-  Copy(std::size_t bytes, const Options& options, int threads)
-      : from_(bytes, 1), to_(bytes, 2), cpu_time_(options.cpu_time), threads_(threads) {}
+  Copy(std::int64_t bytes, const Options& options, int threads)
+      : from_(UInt(8), {bytes}), to_(UInt(8), {bytes}), cpu_time_(options.cpu_time), threads_(threads) {
+    std::memset(from_.data(), 1, bytes_of(from_));
+    std::memset(to_.data(), 2, bytes_of(to_));
+  }
   /// Bytes read and written a second.
   double bandwidth() {
-    const std::size_t part = from_.size() / threads_;
-    const auto copy_part = [&](int i) { std::memcpy(to_.data() + i * part, from_.data() + i * part, part); };
+    const std::size_t part = bytes_of(from_) / threads_;
+    const auto copy_part = [&](int i) {
+      std::memcpy(static_cast<char*>(to_.data()) + i * part,
+                  static_cast<const char*>(from_.data()) + i * part, part);
+    };
     const double seconds = seconds_of(cpu_time_, [&] {
       std::vector<std::jthread> others;
       for (int i = 1; i < threads_; ++i) others.emplace_back(copy_part, i);
@@ -65,7 +71,7 @@ class Copy {
   }
 
  private:
-  std::vector<char> from_, to_;
+  Buffer from_, to_;
   bool cpu_time_;
   int threads_;
 };
@@ -124,7 +130,7 @@ int measure_all(const Options& options) {
   cli::set_threads(options.threads);
   const int threads =
       options.threads ? options.threads : static_cast<int>(std::thread::hardware_concurrency());
-  Copy copy(std::size_t{512} << 20, options, threads);
+  Copy copy(std::int64_t{512} << 20, options, threads);
   std::printf("%-20s%-16s%-26s%9s%9s%9s%8s  schedule, %d threads\n", "operator", "types", "sizes", "ms",
               "GB/s", "copy", "ratio", threads);
   int code = 0;

@@ -41,7 +41,7 @@ const std::vector<Workload>& memory_bound_workloads() {
   static const std::vector<Workload> all = {
       {"transpose", "f32", square, small_square},
       {"transpose", "bf16", {{"N", 16000}, {"M", 16000}, {"B", 1}}, small_square},
-      {"transpose", "u8", {{"N", 20000}, {"M", 20000}, {"B", 1}}, small_square},
+      {"transpose", "u8", {{"N", 20032}, {"M", 20032}, {"B", 1}}, small_square},
       {"sum", "x=f32,out=f32", many, few},
       {"sum_rows", "x=f32,out=f32", many, few},
       {"sum_rows", "x=bf16,out=f32", many, few},

@@ -32,6 +32,7 @@ class Conv2dNhwcReluSchedules : public testing::TestWithParam<ScheduleCase> {};
 TEST_P(Conv2dNhwcReluSchedules, EqualTheReference) {
   check_schedule(GetParam(), sizes(5, 37, 25, 5, 2, 3, 3));
   check_schedule(GetParam(), sizes(8, 32, 22, 4, 1, 3, 3));
+  check_schedule(GetParam(), sizes(3, 133, 14, 3, 1, 3, 2));
   check_schedule(GetParam(), sizes(3, 7, 6, 9, 1, 2, 5));
   check_schedule(GetParam(), sizes(17, 20, 11, 2, 1, 1, 1));
   check_schedule(GetParam(), sizes(1, 1, 1, 1, 1, 1, 1));

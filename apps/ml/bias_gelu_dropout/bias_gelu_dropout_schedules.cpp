@@ -16,9 +16,9 @@ Schedule naive(const OperatorTypes&) {
 }
 
 // Rows in parallel, in vectors, written past the caches.
-Schedule host(const OperatorTypes&) {
+Schedule host(const OperatorTypes& types) {
   Schedule s;
-  const Knob vector = s.knob("VECTOR", 16);
+  const Knob vector = s.knob("VECTOR", 64 / types.all().bytes());
   s["gelu"].compute_inline();
   s["kept"].compute_inline();
   s["key"].compute_inline();

@@ -17,7 +17,7 @@ Schedule naive(const OperatorTypes&) {
 // pixels, each sample TC channels. Rows in parallel.
 Schedule host(const OperatorTypes&) {
   Schedule s;
-  const Knob channels = s.knob("TC", 32), pixels = s.knob("TX", 10), vector = s.knob("VECTOR", 16);
+  const Knob channels = s.knob("TC", 64), pixels = s.knob("TX", 5), vector = s.knob("VECTOR", 16);
   s["out"]
       .compute_root()
       .tile("co", "i", "cb", "ib", "cr", "ir", channels, pixels)

@@ -22,12 +22,14 @@ void add_in_lanes(Schedule& s, const std::string& of, const Knob& lanes, const K
   s[own].update().reorder("lane", "ko").vectorize("lane", vector).unroll("lane.o");
 }
 
-// A row at a time, in parallel: x and the residual are read from memory once, and h is kept in the cache.
-Schedule host(const OperatorTypes&) {
+// A row at a time, in parallel: x and the residual come from memory once and from the nearest cache twice
+// more. While a row is written the next one is fetched.
+Schedule host(const OperatorTypes& types) {
   Schedule s;
-  const Knob lanes = s.knob("LANES", 64), vector = s.knob("VECTOR", 16);
+  const Knob lanes = s.knob("LANES", 64), vector = s.knob("VECTOR", 64 / types.all().bytes());
+  s["h"].compute_inline();
   s["out"].compute_root().stream_stores().vectorize("c", vector).parallel("r");
-  s["h"].compute_at("out", "r").vectorize("c", vector);
+  s["out"].prefetch("x", "c.o", "r", 1).prefetch("residual", "c.o", "r", 1);
   add_in_lanes(s, "total", lanes, vector);
   add_in_lanes(s, "squares", lanes, vector);
   s["scale"].compute_at("out", "r");

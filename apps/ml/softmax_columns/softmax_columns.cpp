@@ -14,16 +14,17 @@ Pipeline softmax_columns(const OperatorTypes& types) {
   Var c("c"), r("r");
   RDom k(0, R, "k"), q(0, R, "q");
 
-  Func value("value"), e("e"), total("total"), out("out");
+  Func value("value"), e("e"), total("total"), scale("scale"), out("out");
   value(c, r) = cast<float>(x(c, r));
   const Expr peak = maximum(value(c, k), "peak");
-  // What is rounded to bf16 in the end needs no more than the machine's own exponentials and reciprocals.
+  // What is rounded to bf16 in the end needs no more than the machine's own exponentials.
   const bool rough = type == BFloat(16);
   const Expr distance = value(c, r) - peak;
   e(c, r) = rough ? fast::exp(distance) : exp(distance);
   total(c) += e(c, q);
-  const Expr own = e(c, r), all = total(c);
-  out(c, r) = cast(type, rough ? fast::divide(own, all) : own / all);
+  // One division a column: the elements are as many as those of x.
+  scale(c) = 1.0f / total(c);
+  out(c, r) = cast(type, e(c, r) * scale(c));
   return Pipeline("softmax_columns", {x}, {Output(out, {N, R})});
 }
 

@@ -9,17 +9,18 @@ using namespace calotype;
 Schedule naive(const OperatorTypes&) {
   Schedule s;
   s["value"].compute_inline();
-  for (const char* stage : {"peak", "e", "total"}) s[stage].compute_root();
+  for (const char* stage : {"peak", "e", "total", "scale"}) s[stage].compute_root();
   s["out"].compute_root().serial("r");
   return s;
 }
 
-// Strips of COLUMNS columns in parallel, so narrow that all rows of a strip stay in the cache: of each the
-// maxima, the exponentials with their sums, the quotients, every pass in vectors along the rows.
+// Strips of COLUMNS columns in parallel, so narrow that all rows of a strip stay in the cache. A strip is
+// copied together as it is read: rows of x may lie a power of two apart, and would then push each other out.
+// Of the copy the maxima, the exponentials with their sums, the quotients, every pass in vectors along the
+// rows.
 Schedule host(const OperatorTypes&) {
   Schedule s;
-  const Knob columns = s.knob("COLUMNS", 64), vector = s.knob("VECTOR", 16);
-  s["value"].compute_inline();
+  const Knob columns = s.knob("COLUMNS", 64), vector = s.knob("VECTOR", 16), ahead = s.knob("AHEAD", 16);
   s["out"]
       .compute_root()
       .stream_stores()
@@ -27,11 +28,13 @@ Schedule host(const OperatorTypes&) {
       .reorder("ci", "r", "co")
       .vectorize("ci", vector)
       .parallel("co");
+  s["value"].compute_at("out", "co").vectorize("c", vector).prefetch("x", "r", "r", ahead);
   s["peak"].compute_at("out", "co").vectorize("c", vector);
   s["peak"].update().reorder("c", "k").vectorize("c", vector);
   s["e"].compute_at("out", "co").vectorize("c", vector);
   s["total"].compute_at("out", "co").vectorize("c", vector);
   s["total"].update().reorder("c", "q").vectorize("c", vector);
+  s["scale"].compute_at("out", "co").vectorize("c", vector);
   return s;
 }
 
@@ -42,7 +45,8 @@ Schedule gpu(const OperatorTypes&) {
   s["value"].compute_inline();
   s["e"].compute_inline();
   s["out"].compute_root().gpu_threads("c", threads).reorder("r", "c.t", "c.o").gpu_blocks("c.o");
-  for (const char* stage : {"peak", "total"}) s[stage].compute_at("out", "c.t").store_in(Memory::Register);
+  for (const char* stage : {"peak", "total", "scale"})
+    s[stage].compute_at("out", "c.t").store_in(Memory::Register);
   return s;
 }
 
