@@ -63,6 +63,7 @@ TEST_P(ArgmaxSchedules, EqualTheReference) {
   check_schedule(GetParam(), {{"N", 133}, {"D1", 5}, {"D2", 2}, {"D3", 3}});
   check_schedule(GetParam(), {{"N", 128}, {"D1", 4}});
   check_schedule(GetParam(), {{"N", 7}, {"D1", 9}});
+  check_schedule(GetParam(), {{"N", 33}, {"D1", 16}});
   check_schedule(GetParam(), {{"N", 1}});
 }
 

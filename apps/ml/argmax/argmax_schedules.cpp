@@ -1,6 +1,8 @@
 // Schedules of argmax: from the plainest to the one that is shipped.
 #include <calotype/operator.h>
 
+#include <algorithm>
+
 namespace {
 
 using namespace calotype;
@@ -32,7 +34,7 @@ void reduce_in_lanes(Schedule& s, const std::string& of, const std::string& loop
 // place, for each of LANES.
 Schedule host(const OperatorTypes& types) {
   Schedule s;
-  const Knob rows = s.knob("ROWS", 4), lanes = s.knob("LANES", 64),
+  const Knob rows = s.knob("ROWS", 8), lanes = s.knob("LANES", std::max(32, 64 / types.all().bytes())),
              vector = s.knob("VECTOR", 64 / types.all().bytes()), place_vector = s.knob("PLACES", 16);
   s["out"].compute_root().split("i", "io", "ii", rows).parallel("io").parallel("j").parallel("l");
   reduce_in_lanes(s, "peak", "k", lanes, vector);

@@ -18,7 +18,7 @@ Schedule naive(const OperatorTypes&) {
 // at a time; in a chunk a sum for each of LANES, in vectors.
 Schedule host_all(const OperatorTypes& types) {
   Schedule s;
-  const Knob chunk = s.knob("CHUNK", 4096 / types.of("x").bytes()), streams = s.knob("STREAMS", 4),
+  const Knob chunk = s.knob("CHUNK", 4096 / types.of("x").bytes()), streams = s.knob("STREAMS", 8),
              lanes = s.knob("LANES", 16), vector = s.knob("VECTOR", 16);
   s["value"].compute_inline();
   s["out"].compute_root();
