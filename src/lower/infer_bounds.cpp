@@ -210,8 +210,8 @@ class Inference {
     if (other.max.defined()) i.max = i.max.defined() ? simple(min(i.max, other.max)) : other.max;
   }
 
-  // Where the predicate bounds the very combination of coordinates that is the index, that bound is the
-  // index's.
+  // Where the predicate bounds the very combination of coordinates that is the index, or one that the index
+  // is a multiple of, that bound is the index's.
   void clip(Interval& range, const Expr& index, const Expr& predicate, const ir::Scope& scope) {
     if (!predicate.defined()) return;
     if (ir::is(predicate, ir::Op::And))
@@ -228,19 +228,37 @@ class Inference {
     if (!strict && !ir::is(predicate, ir::Op::Le)) return;
     const Expr low = predicate->args[0], high = predicate->args[1], gap = ir::index(strict ? 1 : 0);
     if (low->type != Int(64)) return;
-    if (std::optional<std::int64_t> above = ir::as_int(simple(index - low))) {
-      const Expr most = algebra_.bounds_of(high - gap + ir::index(*above), scope).max;
-      intersect(range, {{}, most});
+    clip_by(range, index, low, high - gap, true, scope);
+    clip_by(range, index, high, low + gap, false, scope);
+  }
+
+  /// With `side` at most `end` (or at least): an index of so many times `side` and something fixed.
+  void clip_by(Interval& range, const Expr& index, const Expr& side, const Expr& end, bool at_most,
+               const ir::Scope& scope) {
+    for (const std::int64_t times : {std::int64_t{1}, std::int64_t{-1}, times_of(index, side, scope)}) {
+      const Expr rest = simple(index - ir::index(times) * side);
+      if (times == 0 || !is_fixed(rest, scope)) continue;
+      const Interval ends = algebra_.bounds_of(ir::index(times) * end + rest, scope);
+      if (at_most == (times > 0))
+        intersect(range, {{}, ends.max});
+      else
+        intersect(range, {ends.min, {}});
+      return;
     }
-    if (std::optional<std::int64_t> above = ir::as_int(simple(index - high))) {
-      const Expr least = algebra_.bounds_of(low + gap + ir::index(*above), scope).min;
-      intersect(range, {least, {}});
+  }
+
+  /// How many times a symbol of the scope stands in `index` for each time that it stands in `side`; 0: no
+  /// whole number.
+  std::int64_t times_of(const Expr& index, const Expr& side, const ir::Scope& scope) {
+    for (const auto& [symbol, range] : scope) {
+      const std::optional<ir::LinearIn> in_side = ir::linear_in(simple(side), symbol);
+      if (!in_side || in_side->coefficient == 0) continue;
+      const std::optional<ir::LinearIn> in_index = ir::linear_in(simple(index), symbol);
+      return in_index && in_index->coefficient % in_side->coefficient == 0
+                 ? in_index->coefficient / in_side->coefficient
+                 : 0;
     }
-    // An index that falls as the side of the condition rises.
-    if (const Expr sum = simple(index + low); is_fixed(sum, scope))
-      intersect(range, {algebra_.bounds_of(sum - high + gap, scope).min, {}});
-    if (const Expr sum = simple(index + high); is_fixed(sum, scope))
-      intersect(range, {{}, algebra_.bounds_of(sum - low - gap, scope).max});
+    return 0;
   }
 
   static bool is_fixed(const Expr& e, const ir::Scope& scope) {

@@ -15,7 +15,7 @@ struct Ending {
 
 /// Sends one message to the parent. Messages may hold any bytes.
 using Say = std::function<void(const std::string& message)>;
-/// Gives the child, from now on, so many seconds until it is stopped.
+/// Gives the child, from now on, so many seconds of the processor until it is stopped.
 void allow_seconds(unsigned seconds);
 
 /// Runs `work` in a child; `hear` gets its messages in order, in this process.

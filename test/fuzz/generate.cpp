@@ -83,17 +83,23 @@ Program attempt(Random& random) {
   for (int i = 0; i < funcs; ++i) {
     add_func(g, i);
     const Known k = g.known.back();
-    if (i + 1 < funcs && random.chance(8)) add_boundary(g, k.name, k.type, k.rank, true);
+    if (i + 1 < funcs && called(k.name) == k.name && random.chance(8))
+      add_boundary(g, k.name, k.type, k.rank, true);
   }
   Program& p = g.program;
   for (const Known& k : g.known) {
     const bool last = &k == &g.known.back();
-    if (p.input(k.name) || !p.func(k.name)->boundary.empty()) continue;
+    const std::string name = called(k.name);
+    if (p.input(name) || !p.func(name)->boundary.empty()) continue;
+    if (!p.outputs.empty() && p.outputs.back().func == name) {  // another of its values
+      p.outputs.back().whole = p.outputs.back().whole && k.whole;
+      continue;
+    }
     if (!last && (k.read ? !random.chance(4) : !random.chance(70))) continue;
     std::vector<Node> extents;
     for (int d = 0; d < k.rank; ++d)
       extents.push_back(random.chance(88) ? Generator::dim(d) : Node(random.within(1, 17)));
-    p.outputs.push_back({k.name, extents, k.whole});
+    p.outputs.push_back({name, extents, k.whole});
   }
   Program whole = p;
   prune(whole);
@@ -117,7 +123,15 @@ void copy_outputs(Program& p) {
     call.insert(call.end(), args.begin(), args.end());
     FuncSpec copy{
         .name = f.name + "_out", .stages = {}, .boundary = {}, .source = {}, .extents = {}, .exterior = {}};
-    copy.stages.push_back({.lhs = args, .value = Node(call), .domain = {}, .where = {}});
+    Node value(call);
+    if (const int several = components(f); several > 1) {
+      value = list("tuple");
+      for (int c = 0; c < several; ++c) {
+        call[0] = f.name + "." + std::to_string(c);
+        value.items.emplace_back(call);
+      }
+    }
+    copy.stages.push_back({.lhs = args, .value = value, .domain = {}, .where = {}});
     o.func = copy.name;
     p.funcs.push_back(copy);
   }

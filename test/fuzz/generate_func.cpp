@@ -20,6 +20,7 @@ class FuncMaker {
 
   void run() {
     FuncSpec f{.name = name_, .stages = {}, .boundary = {}, .source = {}, .extents = {}, .exterior = {}};
+    if (random_.chance(12)) return several(f);
     switch (random_.weighted({55, 18, 11, 8, 8})) {
       case 0:
         pure(f);
@@ -77,6 +78,117 @@ class FuncMaker {
   }
 
   void pure(FuncSpec& f) { begin(f, anything(args_, 3)); }
+
+  // ---- Several values
+
+  struct Component {
+    Type type;
+    double low = 0, high = 0;
+    bool whole = true;
+  };
+
+  /// Two or three values at each point: on their own, reduced together, or the place of the largest.
+  void several(FuncSpec& f) {
+    random_.chance(40) ? place_of_best(f) : values(f);
+    for (std::size_t c = 0; c < parts_.size(); ++c)
+      g_.known.push_back({component(c), parts_[c].type, rank_, parts_[c].low, parts_[c].high, parts_[c].whole,
+                          f.stages.size() > 1 ? 1 : 1 + cost_});
+    g_.program.funcs.push_back(f);
+  }
+
+  std::string component(std::size_t c) const { return name_ + "." + std::to_string(c); }
+
+  Value own(std::size_t c) const {
+    std::vector<Node> at = lhs();
+    at.insert(at.begin(), component(c));
+    return {Node(at), parts_[c].type, parts_[c].low, parts_[c].high, parts_[c].whole};
+  }
+
+  void begin(FuncSpec& f, const std::vector<Value>& all) {
+    Node tuple = list("tuple");
+    for (const Value& v : all) {
+      tuple.items.push_back(v.node);
+      parts_.push_back({v.type, v.low, v.high, v.whole});
+    }
+    f.stages.push_back({.lhs = lhs(), .value = tuple, .domain = {}, .where = {}});
+  }
+
+  void values(FuncSpec& f) {
+    const std::int64_t count = random_.within(2, 3);
+    std::vector<Value> first;
+    for (std::int64_t c = 0; c < count; ++c) {
+      type_ = c == 0 ? type_ : g_.any_type();
+      first.push_back(anything(args_, 2));
+    }
+    begin(f, first);
+    if (random_.chance(50)) return;
+    const bool reduces = random_.chance(60);
+    std::vector<Coordinate> inside = args_;
+    DefinitionSpec update{.lhs = lhs(), .value = list("tuple"), .domain = {}, .where = {}};
+    if (reduces) {
+      update.domain = {{"r", 0, random_.chance(50) ? Node(random_.within(1, 9)) : Generator::dim(0)}};
+      inside.push_back({"r", 0});
+      if (random_.chance(25)) update.where = ValueMaker(g_, inside).condition().node;
+    }
+    std::vector<Component> after = parts_;
+    for (std::size_t c = 0; c < parts_.size(); ++c) {
+      const Value v = updated(c, inside, reduces);
+      update.value.items.push_back(v.node);
+      after[c] = {v.type, std::min(v.low, after[c].low), std::max(v.high, after[c].high),
+                  v.whole && after[c].whole};
+    }
+    parts_ = after;
+    f.stages.push_back(update);
+  }
+
+  /// One value of an update: kept, from another value, or with a term of its own.
+  Value updated(std::size_t c, const std::vector<Coordinate>& inside, bool reduces) {
+    const Value self = own(c);
+    if (random_.chance(15)) return self;
+    if (!reduces && !self.type.is_bool() && random_.chance(40))
+      return least(self, converted(own((c + 1) % parts_.size()), self.type));
+    const Value term = ValueMaker(g_, inside).any(self.type, 1);
+    if (self.type.is_bool()) return {list("!=", self.node, term.node), self.type, 0, 1};
+    if (self.type.is_float() || random_.chance(30))
+      return random_.chance(50) ? least(self, term) : greatest(self, term);
+    const double most = limit(self.type);
+    return {list("+", self.node, term.node), self.type, self.type.is_uint() ? 0 : -most - 1, most};
+  }
+
+  /// The coordinates of the largest or smallest value of a domain, and the value.
+  void place_of_best(FuncSpec& f) {
+    std::vector<RangeSpec> domain;
+    std::vector<Coordinate> inside = args_;
+    std::vector<Value> first, found;
+    for (int i = 0; i < (random_.chance(35) ? 2 : 1); ++i) {
+      const std::string name = i ? "s" : "r";
+      const Node extent = random_.chance(50) ? Node(random_.within(1, 9)) : Generator::dim(i);
+      domain.push_back({name, Node(0), extent});
+      inside.push_back({name, i});
+      first.push_back(constant(Int(64), 0));
+      found.push_back({Node(name), Int(64), 0, greatest_extent(extent) - 1});
+    }
+    if (type_.is_bool()) type_ = UInt(8);
+    const bool largest = random_.chance(50);
+    const Value term = anything(inside, 2);
+    const auto worst =
+        static_cast<std::int64_t>(largest ? std::max(term.low, -1e6) : std::min(term.high, 1e6));
+    first.push_back(constant(type_, worst));
+    found.push_back(term);
+    begin(f, first);
+    const Value best = own(parts_.size() - 1);
+    const Value beats{largest ? list("<", best.node, term.node) : list("<", term.node, best.node), Bool(), 0,
+                      1};
+    DefinitionSpec update{.lhs = lhs(), .value = list("tuple"), .domain = domain, .where = {}};
+    for (std::size_t c = 0; c < parts_.size(); ++c) {
+      update.value.items.push_back(selected(beats, found[c], own(c)).node);
+      parts_[c] = {parts_[c].type, std::min(parts_[c].low, found[c].low),
+                   std::max(parts_[c].high, found[c].high), parts_[c].whole && found[c].whole};
+    }
+    f.stages.push_back(update);
+  }
+
+  // ---- One value
 
   /// f(x) = f(x) op term(x, r).
   void reduction(FuncSpec& f) {
@@ -229,6 +341,7 @@ class FuncMaker {
   double low_ = 0, high_ = 0;
   bool whole_ = true;
   int cost_ = 0;
+  std::vector<Component> parts_;  ///< of a Func of several values
 };
 
 }  // namespace

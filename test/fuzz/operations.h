@@ -11,7 +11,12 @@
 
 namespace calotype::fuzz {
 
-enum class Spelling { Infix, Prefix, Call };
+enum class Spelling {
+  Infix,
+  Prefix,
+  Call,
+  Listed,  ///< a call whose operands but the first stand in braces
+};
 
 struct Operation {
   std::string name;  ///< in trees
@@ -30,8 +35,16 @@ struct Scope {
   std::map<std::string, std::function<Expr(std::vector<Expr>)>> calls;  ///< Funcs and inputs
 };
 
-/// "(cast TYPE e)", "(const TYPE number)", operations, calls, names and whole numbers. std::runtime_error for
-/// names that mean nothing; Error(Algorithm) as of calotype.
+/// Conversions have a type in place of their first operand: "(cast TYPE e)", "(saturating_cast TYPE e)",
+/// "(reinterpret TYPE e)", and "(const TYPE number)".
+bool names_type(const std::string& head);
+/// Whether a head is a Func or an input, or one value of a Func of several: "f.1".
+bool is_call(const std::string& head);
+/// The Func or input of a call: "f" of "f.1".
+std::string called(const std::string& head);
+
+/// Conversions, operations, calls, names and whole numbers. std::runtime_error for names that mean nothing;
+/// Error(Algorithm) as of calotype.
 Expr build(const Node& node, const Scope& scope);
 /// The same as text of C++.
 std::string cpp(const Node& node);

@@ -7,8 +7,10 @@
 
 #include "fuzz/child.h"
 #include "fuzz/guarded.h"
+#include "fuzz/justified.h"
 #include "fuzz/session.h"
 #include "fuzz/shrink.h"
+#include "schedule/directive.h"
 
 namespace calotype::fuzz {
 namespace {
@@ -27,7 +29,7 @@ TEST(Child, IsStoppedInTime) {
   const Ending ending = in_child(
       [](const Say&) {
         allow_seconds(1);
-        for (;;) pause();
+        for (volatile int n = 0;;) n = n + 1;
       },
       [](const std::string&) {});
   EXPECT_EQ(ending.how, "no end in the time allowed");
@@ -59,6 +61,49 @@ TEST(Guarded, NeighboursAreMarginsOrFaults) {
         [&](const std::string&) { seen = true; });
     EXPECT_TRUE(seen || ending.how.find("signal 11") != std::string::npos) << side << " " << ending.how;
   }
+}
+
+Schedule with_bound() {
+  Schedule s;
+  s["f"].bound("x", 0, 8).split("y", "yo", "yi", 4, Tail::RoundUp);
+  s["g"].compute_root();
+  return s;
+}
+
+TEST(Justified, ByThePromiseThatIsNamed) {
+  const Schedule s = with_bound();
+  EXPECT_EQ(named_promise(s, "fuzz: the schedule's #1 bound(x, 0, 8) fits only an extent of 8"), "bound");
+  EXPECT_EQ(named_promise(s, "#2 split(y, yo, yi, 4, round_up) needs an extent of at least 4"), "split");
+  EXPECT_EQ(named_promise(s, "#3 compute_root() is no promise"), "");
+  EXPECT_EQ(named_promise(s, "the schedule's #4 bound(x, 0, 8)"), "");
+  EXPECT_TRUE(is_about_regions("fuzz: dimension 0 is read from 1 to 33 but holds 0 to 29"));
+  EXPECT_FALSE(is_about_regions("fuzz: dimension 0 has extent 3"));
+}
+
+TEST(Justified, ExactRegionsPromiseNothing) {
+  const Schedule exact = with_exact_regions(with_bound());
+  ASSERT_EQ(exact.directives().size(), 2u);
+  EXPECT_EQ(exact.directives()[0].name, "split");
+  EXPECT_EQ(schedule::find_arg(exact.directives()[0], "tail"), nullptr);
+  EXPECT_TRUE(with_exact_regions(exact) == exact);
+}
+
+/// f(x) = (x, 2x), then out = f[0] + f[1] * 3.
+TEST(Programs, HaveFuncsOfSeveralValues) {
+  const Pair pair = pair_of(
+      "(pair (target cuda-interpreter) (program (data 1) (sizes (W 5)) (input in0 s32 (of W) 0 9 whole)"
+      " (func f0 (def (of x) (tuple (in0 x) (* (in0 x) (const s32 2))) (of)))"
+      " (func f1 (def (of x) (+ (f0.0 x) (mux (f0.1 x) (f0.0 x) (saturating_cast s8 (f0.1 x)) (const s32 "
+      "3))) (of)))"
+      " (output f0 (of W) whole) (output f1 (of W) whole)) (schedule (do 'f0 compute_root)))");
+  EXPECT_EQ(components(*pair.program.func("f0")), 2);
+  EXPECT_EQ(components(*pair.program.func("f1")), 1);
+  const Outcome outcome = try_pair(pair);
+  EXPECT_EQ(outcome.verdict, Verdict::Accepted) << outcome.detail;
+  const std::string text = cpp(pair.program);
+  EXPECT_NE(text.find("f0(x) = Tuple(in0(x), (in0(x) * cast(Type::parse(\"s32\"), 2)));"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("mux(f0(x)[1], {f0(x)[0], "), std::string::npos) << text;
 }
 
 TEST(Drawing, OneSeedGivesOnePair) {

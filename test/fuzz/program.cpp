@@ -48,6 +48,10 @@ class Builder {
     funcs_.emplace(f.name, f.boundary.empty() ? Func(f.name) : bounded(f));
     const Func func = funcs_.at(f.name);
     scope_.calls[f.name] = [func](std::vector<Expr> at) -> Expr { return func.at(std::move(at)); };
+    for (int c = 0; c < components(f); ++c)
+      scope_.calls[f.name + "." + std::to_string(c)] = [func, c](std::vector<Expr> at) -> Expr {
+        return func.at(std::move(at))[c];
+      };
     if (f.boundary.empty())
       for (const DefinitionSpec& d : f.stages) define(f, func, d);
   }
@@ -83,10 +87,12 @@ class Builder {
       for (std::size_t i = 0; i < names.size(); ++i)
         scope.values.emplace(names[i], domain[static_cast<int>(i)]);
       if (d.where.defined()) domain.where(build(d.where, scope));
-      func.at(exprs(d.lhs, scope)) = build(d.value, scope);
-      return;
     }
-    func.at(exprs(d.lhs, scope)) = build(d.value, scope);
+    FuncRef left = func.at(exprs(d.lhs, scope));
+    if (is_tuple(d.value))
+      left = Tuple(exprs({d.value.items.begin() + 1, d.value.items.end()}, scope));
+    else
+      left = build(d.value, scope);
   }
 
   const Program& program_;
@@ -98,8 +104,7 @@ class Builder {
 
 void add_callees(const Node& node, std::set<std::string>& names) {
   if (node.is_atom() || !node.defined()) return;
-  if (node.head() != "cast" && node.head() != "const" && !find_operation(node.head()))
-    names.insert(node.head());
+  if (is_call(node.head())) names.insert(called(node.head()));
   for (const Node& item : node.items) add_callees(item, names);
 }
 
@@ -109,6 +114,13 @@ void add_names(const Node& node, std::set<std::string>& names) {
 }
 
 }  // namespace
+
+bool is_tuple(const Node& value) { return !value.is_atom() && value.defined() && value.head() == "tuple"; }
+
+int components(const FuncSpec& func) {
+  if (func.stages.empty() || !is_tuple(func.stages[0].value)) return 1;
+  return static_cast<int>(func.stages[0].value.size()) - 1;
+}
 
 const FuncSpec* Program::func(const std::string& name) const {
   for (const FuncSpec& f : funcs)

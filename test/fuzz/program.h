@@ -47,6 +47,11 @@ struct FuncSpec {
   Node exterior;              ///< of constant_exterior
 };
 
+/// Whether a value is several: "(tuple a b)", read as "(f.0 x)" and "(f.1 x)".
+bool is_tuple(const Node& value);
+/// How many values a Func has.
+int components(const FuncSpec& func);
+
 struct OutputSpec {
   std::string func;
   std::vector<Node> extents;

@@ -3,9 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "fuzz/guarded.h"
+#include "fuzz/justified.h"
 #include "lang/equality.h"
 #include "schedule/directive.h"
 
@@ -20,6 +19,7 @@ struct Failure {
 /// The buffers of one call.
 struct Call {
   std::vector<Guarded> inputs, outputs;
+  std::vector<const OutputSpec*> output_of;  ///< by output: of one with several values as often as it has
   std::vector<Buffer> input_buffers() const {
     std::vector<Buffer> all;
     for (const Guarded& g : inputs) all.push_back(g.buffer());
@@ -56,10 +56,13 @@ Call make_call(const Program& p, const Sizes& sizes) {
 
 void add_outputs(Call& call, const Program& p, const Evaluation& reference, const Sizes& sizes) {
   Random random(p.data_seed + 1);
-  for (std::size_t i = 0; i < p.outputs.size(); ++i) {
-    call.outputs.emplace_back(random, reference.outputs[i].type(), extents_of(p.outputs[i].extents, sizes));
-    call.outputs.back().remember();
-  }
+  for (const OutputSpec& o : p.outputs)
+    for (int c = 0; c < components(*p.func(o.func)); ++c) {
+      const Type type = reference.outputs[call.outputs.size()].type();
+      call.outputs.emplace_back(random, type, extents_of(o.extents, sizes));
+      call.outputs.back().remember();
+      call.output_of.push_back(&o);
+    }
 }
 
 /// Whole numbers are equal in any order of adding; others within the reference's bound.
@@ -75,25 +78,11 @@ lang::EqualityReport compare(const Buffer& got, const Evaluation& reference, std
   return lang::compare(got, {.values = values, .exact = values, .bound = zeros, .counted = {}}, false);
 }
 
-/// Whether a schedule makes promises on sizes, which a call may break, or enlarges regions, for which an
-/// input may be too small.
-bool promises(const Schedule& s) {
-  return std::any_of(s.directives().begin(), s.directives().end(), [](const schedule::Directive& d) {
-    const schedule::Value* tail = schedule::find_arg(d, "tail");
-    static const std::vector<std::string> promising = {"bound",          "bound_extent", "bound_storage",
-                                                       "assume",         "align_bounds", "align_extent",
-                                                       "specialize_fail"};
-    return std::find(promising.begin(), promising.end(), d.name) != promising.end() ||
-           (tail && *tail == schedule::Value("shift_inwards")) ||
-           (tail && *tail == schedule::Value("round_up"));
-  });
-}
-
 void check_margins(const Call& call, const Program& p) {
   for (std::size_t i = 0; i < call.inputs.size(); ++i)
     if (!call.inputs[i].unchanged()) throw Failure{"an input was written", p.inputs[i].name};
   for (std::size_t i = 0; i < call.outputs.size(); ++i)
-    if (!call.outputs[i].margins_whole()) throw Failure{"written outside an output", p.outputs[i].func};
+    if (!call.outputs[i].margins_whole()) throw Failure{"written outside an output", call.output_of[i]->func};
 }
 
 class Trial {
@@ -140,7 +129,13 @@ class Trial {
     if (found.empty()) throw Failure{"check finds nothing, compile refuses", d.str()};
     for (const Diagnostic& other : found)
       if (other.kind != ErrorKind::Schedule) throw Failure{"check finds another kind", other.str()};
-    return {Verdict::Refused, d.message, d.str()};
+    return {Verdict::Refused, d.message, d.str(), name_of(d.directive)};
+  }
+
+  /// Of "#3 split(...)": split.
+  static std::string name_of(const std::string& directive) {
+    const std::size_t start = directive.find(' ') + 1;
+    return directive.substr(start, directive.find('(') - start);
   }
 
   void check_round_trip() {
@@ -172,7 +167,7 @@ class Trial {
     }
     check_margins(call, pair_.program);
     for (std::size_t i = 0; i < call.outputs.size(); ++i) {
-      const OutputSpec& o = pair_.program.outputs[i];
+      const OutputSpec& o = *call.output_of[i];
       const lang::EqualityReport r = compare(call.outputs[i].buffer(), reference, i, o.whole);
       if (!r.ok) throw Failure{"another result than the reference's", o.func + ": " + r.str()};
     }
@@ -195,8 +190,24 @@ class Trial {
                     e.what()};
     for (const Guarded& g : call.outputs)
       if (!g.unchanged()) throw Failure{"a refused call has written", e.what()};
-    if (!promises(pair_.schedule)) throw Failure{"the call is refused", e.what()};
-    return {Verdict::CallRefused, e.diagnostic().message, e.what()};
+    const std::string& message = e.diagnostic().message;
+    const std::string promise = named_promise(pair_.schedule, message);
+    if (promise.empty() && !(is_about_regions(message) && fits_exactly(call)))
+      throw Failure{"the call is refused", e.what()};
+    return {Verdict::CallRefused, message, e.what(), promise};
+  }
+
+  /// Whether the arguments are large enough where no directive asks for more than the algorithm. What then
+  /// is refused as a schedule tells nothing.
+  bool fits_exactly(const Call& call) const {
+    const Schedule exact = with_exact_regions(pair_.schedule);
+    if (exact == pair_.schedule) return false;
+    try {
+      pipeline_->compile(exact, pair_.target).call(arguments(call));
+    } catch (const Error& e) {
+      return e.kind() == ErrorKind::Schedule;
+    }
+    return true;
   }
 
   const Pair& pair_;

@@ -18,15 +18,17 @@ struct Pair {
 enum class Verdict {
   Accepted,     ///< ran, equal
   Refused,      ///< with kind Schedule and a directive named
-  CallRefused,  ///< a promise of the schedule does not hold for the sizes of a call
+  CallRefused,  ///< a promise of the schedule, which is named, does not hold for the sizes of a call; or an
+                ///< argument holds all that the algorithm needs, and a directive enlarges that
   BadProgram,   ///< the generator's fault: no pipeline, or one that the reference cannot run
   Failed,
 };
 
 struct Outcome {
   Verdict verdict = Verdict::Accepted;
-  std::string what;    ///< a few words: failures are alike where these are
-  std::string detail;  ///< what was found, in full
+  std::string what;            ///< a few words: failures are alike where these are
+  std::string detail;          ///< what was found, in full
+  std::string directive = {};  ///< of a refusal: the directive that is at fault
 };
 
 /// Runs in this process: a fault ends it.

@@ -90,8 +90,15 @@ void propose_bound_storage(Draft& d) {
   d.record_stage([&](Stage& s) { s.bound_storage(dim, extent); });
 }
 
+/// A ring is of a Func that is stored further out than it is computed.
 void propose_fold_storage(Draft& d) {
-  const Factor extent = d.factor(8);
+  d.stage = 0;
+  const auto& placed = d.state().out.of(d.func);
+  if (placed.compute.kind != schedule::Place::Kind::At) return;
+  if (d.state().funcs[d.func.value].store_directive < 0)
+    d.random.chance(50) ? propose_store_root(d) : propose_store_at(d);
+  static const std::vector<std::int64_t> extents = {3, 4, 5, 6, 8, 12, 16, 32, 50, 64};
+  const Factor extent = d.random.chance(20) ? d.factor(8) : Factor(d.random.pick(extents));
   on_some_dim(d, [&](Stage& s, const std::string& dim) { s.fold_storage(dim, extent); });
 }
 

@@ -1,6 +1,8 @@
 // Random directives on where Funcs are computed and stored, and on the graph.
 #include <fmt/format.h>
 
+#include <tuple>
+
 #include "fuzz/propose.h"
 #include "fuzz/regions.h"
 #include "schedule/places.h"
@@ -140,29 +142,39 @@ void propose_eager_inline(Draft& d) {
   d.record([&](Schedule& s) { s.eager_inline(of); });
 }
 
+namespace {
+
+/// A Func with an update that can be split up, and that update as `stage`; false if there is none.
+bool address_reduction(Draft& d) {
+  std::vector<std::pair<lang::FuncId, int>> found;
+  for (const lang::FuncDef& f : d.state().out.graph.funcs)
+    for (int i = 1; i < static_cast<int>(f.stages.size()); ++i)
+      if (f.stages[i].reduce_op) found.emplace_back(f.id, i);
+  if (found.empty()) return false;
+  std::tie(d.func, d.stage) = d.random.pick(found);
+  return true;
+}
+
+}  // namespace
+
 void propose_rfactor(Draft& d) {
-  const lang::Graph& graph = d.state().out.graph;
-  d.func =
-      graph.funcs[static_cast<std::size_t>(d.random.below(static_cast<std::int64_t>(graph.funcs.size())))].id;
-  for (d.stage = 1; d.stage < static_cast<int>(d.func_def().stages.size()); ++d.stage) {
-    if (!d.func_def().stages[d.stage].reduce_op) continue;
-    std::vector<std::pair<LoopName, LoopName>> preserved;
-    std::vector<std::string> loops;
-    for (const schedule::LoopId id : d.state().loops_of(d.func, d.stage).loops)
-      if (d.state().loop(id).reduction) loops.push_back(d.state().loop(id).name);
-    if (loops.empty()) continue;
-    const std::string loop = d.random.pick(loops);
-    if (d.random.chance(60)) {
-      const std::string outer = d.fresh("ro"), inner = d.fresh("ri");
-      const Factor by = d.factor(8);
-      if (!d.record_stage([&](Stage& s) { s.split(loop, outer, inner, by); })) continue;
-      preserved.emplace_back(d.random.chance(50) ? outer : inner, d.fresh("q"));
-    } else {
-      preserved.emplace_back(loop, d.fresh("q"));
-    }
-    const std::string as = d.fresh(d.func_def().name + "_part");
-    d.record_stage([&](Stage& s) { s.rfactor(preserved, as); });
+  if (!address_reduction(d)) return;
+  std::vector<std::pair<LoopName, LoopName>> preserved;
+  std::vector<std::string> loops;
+  for (const schedule::LoopId id : d.state().loops_of(d.func, d.stage).loops)
+    if (d.state().loop(id).reduction) loops.push_back(d.state().loop(id).name);
+  if (loops.empty()) return;
+  const std::string loop = d.random.pick(loops);
+  if (d.random.chance(60)) {
+    const std::string outer = d.fresh("ro"), inner = d.fresh("ri");
+    const Factor by = d.factor(8);
+    if (!d.record_stage([&](Stage& s) { s.split(loop, outer, inner, by); })) return;
+    preserved.emplace_back(d.random.chance(50) ? outer : inner, d.fresh("q"));
+  } else {
+    preserved.emplace_back(loop, d.fresh("q"));
   }
+  const std::string as = d.fresh(d.func_def().name + "_part");
+  d.record_stage([&](Stage& s) { s.rfactor(preserved, as); });
 }
 
 }  // namespace calotype::fuzz

@@ -51,7 +51,23 @@ class Drawing {
       if (d_.target.is_gpu()) draw_threads(func, static_cast<int>(i));
     }
     address(func, 0);
+    if (d_.state().out.of(func).compute.kind == schedule::Place::Kind::At && random_.chance(45)) {
+      propose(random_.pick(inside_loops()));
+      address(func, 0);
+    }
     if (random_.chance(55)) ask(Turn::Storage);
+  }
+
+  /// Directives that only a Func computed inside a loop can have: rare among all Funcs.
+  static const std::vector<std::string>& inside_loops() {
+    static const std::vector<std::string> names = {"store_root",         "store_at",     "hoist_storage",
+                                                   "hoist_storage_root", "fold_storage", "fold_storage"};
+    return names;
+  }
+
+  void propose(const std::string& directive) {
+    for (const Proposer& p : proposers())
+      if (p.directive == directive && (d_.target.is_gpu() ? p.gpu : p.host)) p.propose(d_);
   }
 
   /// Every stage at root that a directive addresses needs blocks.
@@ -90,8 +106,7 @@ class Drawing {
       const bool at_loop = d_.state().out.of(func).compute.kind == schedule::Place::Kind::At;
       if (name == std::string("gpu_blocks") ? at_loop : !random_.chance(80)) continue;
       address(func, stage);
-      for (const Proposer& p : proposers())
-        if (p.directive == name) p.propose(d_);
+      propose(name);
     }
   }
 

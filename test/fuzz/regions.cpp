@@ -30,7 +30,7 @@ Interval range(const Node& n, const Ranges& ranges) {
     return {v, v};
   }
   const std::string& op = n.head();
-  if (n.size() < 3 || op == "cast" || op == "const" || !find_operation(op)) return {-far, far};
+  if (n.size() < 3 || names_type(op) || !find_operation(op)) return {-far, far};
   const Interval a = range(n[1], ranges), b = range(n[2], ranges);
   if (op == "+") return limited({a.low + b.low, a.high + b.high});
   if (op == "-") return limited({a.low - b.high, a.high - b.low});
@@ -109,11 +109,12 @@ class Regions {
   void include_calls(const Node& n, const Ranges& ranges, const std::string& only = {}) {
     if (n.is_atom() || !n.defined()) return;
     for (std::size_t i = 1; i < n.size(); ++i) include_calls(n[i], ranges, only);
-    if (n.head() == "cast" || n.head() == "const" || find_operation(n.head())) return;
-    if (!only.empty() && n.head() != only) return;
+    if (!is_call(n.head())) return;
+    const std::string name = called(n.head());
+    if (!only.empty() && name != only) return;
     Box box;
     for (std::size_t i = 1; i < n.size(); ++i) box.push_back(range(n[i], ranges));
-    include(n.head(), box);
+    include(name, box);
   }
 
   void include(const std::string& name, const Box& box) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -32,7 +33,9 @@ std::string lowered(const Pipeline& p, const Schedule& s, const Target& target) 
     all += lower::plan_text(program) + "\n";
     for (const lower::Function& f : program.functions) all += lower::to_string(f) + "\n";
   }
-  return all;
+  // Comments count directives: one left out gives all after it another number.
+  static const std::regex numbers("#[0-9]+ ");
+  return std::regex_replace(all, numbers, "");
 }
 
 /// Leaves out one directive of each name, and says whether the program is then another; nothing where it is
@@ -61,13 +64,13 @@ Pipeline draw_pipeline(Random& random, Program& program) {
 }
 
 /// The messages of a child: a letter and what goes with it.
-void try_seed(std::uint64_t seed, const Target& target, const Say& say) {
+void try_seed(std::uint64_t seed, const Session& session, const Say& say) {
   allow_seconds(seconds_a_pair);
   say("b" + std::to_string(seed));
   Pair pair;
   Outcome outcome;
   try {
-    pair = draw_pair(seed, target, [&](const Pair& p) { say("p" + text(p)); });
+    pair = draw_pair(seed, session.target, [&](const Pair& p) { say("p" + text(p)); });
     say("p" + text(pair));
     outcome = try_pair(pair);
   } catch (const std::exception& e) {
@@ -75,8 +78,9 @@ void try_seed(std::uint64_t seed, const Target& target, const Say& say) {
   }
   if (outcome.verdict == Verdict::Accepted) {
     for (const schedule::Directive& d : pair.schedule.directives()) say("u" + d.name);
-    if (seed % 4 == 0) try_removals(pair, say);
+    if (session.counts || seed % 4 == 0) try_removals(pair, say);
   }
+  if (!outcome.directive.empty()) say("r" + outcome.directive);
   say("w" + outcome.what);
   say("d" + outcome.detail);
   say("v" + std::to_string(static_cast<int>(outcome.verdict)));
@@ -103,8 +107,7 @@ class Runner {
       const std::uint64_t last = std::min<std::uint64_t>(end, next_ + pairs_a_child);
       const Ending ending = in_child(
           [&, first = next_](const Say& say) {
-            for (std::uint64_t seed = first; seed < last && !over(); ++seed)
-              try_seed(seed, session_.target, say);
+            for (std::uint64_t seed = first; seed < last && !over(); ++seed) try_seed(seed, session_, say);
           },
           [&](const std::string& message) { hear(message); });
       if (!ending.finished) settle({Verdict::Failed, ending.how, ""});
@@ -125,6 +128,9 @@ class Runner {
         break;
       case 'u':
         tally_.directives[rest].used++;
+        break;
+      case 'r':
+        tally_.directives[rest].refused++;
         break;
       case '+':
       case '-':
@@ -200,9 +206,11 @@ std::string Tally::str() const {
       fmt::format("{} pairs: {} ran ({:.1f}%), {} refused, {} calls refused, {} no programs, {} failed\n",
                   pairs, count(Verdict::Accepted), 100 * accepted(), count(Verdict::Refused),
                   count(Verdict::CallRefused), count(Verdict::BadProgram), count(Verdict::Failed));
-  text += fmt::format("{:16}{:>8}{:>12}{:>12}\n", "directive", "used", "left out", "it mattered");
+  text += fmt::format("{:20}{:>8}{:>12}{:>12}{:>10}\n", "directive", "used", "left out", "it mattered",
+                      "refused");
   for (const auto& [name, use] : directives)
-    text += fmt::format("{:16}{:>8}{:>12}{:>12}\n", name, use.used, use.removed, use.changed);
+    text +=
+        fmt::format("{:20}{:>8}{:>12}{:>12}{:>10}\n", name, use.used, use.removed, use.changed, use.refused);
   return text;
 }
 

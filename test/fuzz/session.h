@@ -18,11 +18,13 @@ struct Session {
   std::int64_t pairs = 300;
   Target target = Target::host();
   std::optional<std::chrono::seconds> time;  ///< stops after it
+  bool counts = false;  ///< leaves out directives of every pair that ran, not of one in four
 };
 
-/// How often a directive occurred in pairs that ran, and whether it mattered where that was looked at.
+/// How often a directive occurred in pairs that ran, whether it mattered where that was looked at, and how
+/// often it was what a pair was refused for.
 struct Use {
-  std::int64_t used = 0, removed = 0, changed = 0;
+  std::int64_t used = 0, removed = 0, changed = 0, refused = 0;
 };
 
 struct FailedPair {

@@ -90,17 +90,26 @@ Schedule without_func(const Schedule& s, const std::string& func) {
   return with_directives(s, kept);
 }
 
-void replace_calls(Node& n, const std::string& func, const Node& by) {
-  for (Node& item : n.items) replace_calls(item, func, by);
-  if (!n.is_atom() && n.defined() && n.head() == func) n = by;
+using Types = std::map<std::string, std::vector<Type>>;
+
+/// The component that a call takes: of "f.1" 1, of "f" 0.
+std::size_t component_of(const std::string& head) {
+  const std::string func = called(head);
+  return func == head ? 0 : std::stoul(head.substr(func.size() + 1));
 }
 
-/// The element type of each Func; none where the program builds nothing.
-std::map<std::string, Type> types_of(const Program& program) {
-  std::map<std::string, Type> types;
+void replace_calls(Node& n, const std::string& func, const std::vector<Type>& types) {
+  for (Node& item : n.items) replace_calls(item, func, types);
+  if (!n.is_atom() && n.defined() && is_call(n.head()) && called(n.head()) == func)
+    n = list("const", types.at(component_of(n.head())).str(), 1);
+}
+
+/// The element types of each Func; none where the program builds nothing.
+Types types_of(const Program& program) {
+  Types types;
   try {
     const Pipeline p = build(program);
-    for (const lang::FuncDef& f : p.graph().funcs) types[f.name] = f.type();
+    for (const lang::FuncDef& f : p.graph().funcs) types[f.name] = f.types;
   } catch (const std::exception&) {
     return {};
   }
@@ -109,7 +118,7 @@ std::map<std::string, Type> types_of(const Program& program) {
 
 /// A Func's value becomes 1 wherever it is read.
 bool drop_funcs(const Pair& pair, const Take& take) {
-  std::map<std::string, Type> types = types_of(pair.program);
+  Types types = types_of(pair.program);
   if (types.empty()) return false;
   for (std::size_t i = pair.program.funcs.size(); i-- > 0;) {
     const std::string name = pair.program.funcs[i].name;
@@ -119,7 +128,7 @@ bool drop_funcs(const Pair& pair, const Take& take) {
     Pair next = pair;
     next.program.funcs.erase(next.program.funcs.begin() + static_cast<std::ptrdiff_t>(i));
     for (FuncSpec& f : next.program.funcs)
-      for (Node* n : nodes_of(f)) replace_calls(*n, name, list("const", types[name].str(), 1));
+      for (Node* n : nodes_of(f)) replace_calls(*n, name, types[name]);
     next.schedule = without_func(pair.schedule, name);
     if (take(next)) return true;
   }
@@ -135,10 +144,11 @@ Node substituted(const Node& n, const std::map<std::string, Node>& values) {
 
 void inline_calls(Node& n, const FuncSpec& f) {
   for (Node& item : n.items) inline_calls(item, f);
-  if (n.is_atom() || !n.defined() || n.head() != f.name) return;
+  if (n.is_atom() || !n.defined() || !is_call(n.head()) || called(n.head()) != f.name) return;
   std::map<std::string, Node> values;
   for (std::size_t d = 0; d < f.stages[0].lhs.size(); ++d) values[f.stages[0].lhs[d].atom] = n[d + 1];
-  n = substituted(f.stages[0].value, values);
+  const Node& value = f.stages[0].value;
+  n = substituted(is_tuple(value) ? value[component_of(n.head()) + 1] : value, values);
 }
 
 /// The value of a Func stands where it was read.
@@ -195,8 +205,8 @@ bool simpler(Node& n, const std::function<bool()>& take) {
   if (n.is_atom() || !n.defined()) return false;
   const Node before = n;
   for (std::size_t i = 1; i < before.size(); ++i) {
-    if (before.head() == "const") break;
-    if (before.head() == "cast" && i == 1) continue;
+    if (before.head() == "const" || before.head() == "tuple") break;
+    if (names_type(before.head()) && i == 1) continue;
     n = before[i];
     if (take()) return true;
   }
@@ -214,12 +224,18 @@ bool simplify_expressions(const Pair& pair, const Take& take) {
   return false;
 }
 
+Node ones(const std::vector<Type>& types) {
+  Node all = list("tuple");
+  for (const Type& t : types) all.items.push_back(list("const", t.str(), 1));
+  return types.size() == 1 ? all[1] : all;
+}
+
 bool constant_values(const Pair& pair, const Take& take) {
-  std::map<std::string, Type> types = types_of(pair.program);
+  Types types = types_of(pair.program);
   if (types.empty()) return false;
   for (std::size_t i = 0; i < pair.program.funcs.size(); ++i)
     for (std::size_t s = 0; s < pair.program.funcs[i].stages.size(); ++s) {
-      const Node one = list("const", types[pair.program.funcs[i].name].str(), 1);
+      Node one = ones(types[pair.program.funcs[i].name]);
       if (pair.program.funcs[i].stages[s].value == one) continue;
       Pair next = pair;
       next.program.funcs[i].stages[s].value = one;

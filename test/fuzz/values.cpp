@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fuzz/fixed_values.h"
+
 namespace calotype::fuzz {
 
 namespace {
@@ -151,6 +153,7 @@ Value any_operation(Random& random, const Value& a, const Value& b, bool real) {
     return {list(names[random.below(4)], a.node, b.node), a.type, 0, 1};
   }
   if (real && a.type.is_float() && random.chance(30)) return float_operation(random, a, b);
+  if (!a.type.is_float() && random.chance(12)) return integer_function(random, a, b);
   if (!a.type.is_float() && random.chance(30)) return integer_operation(random, a, b);
   switch (random.below(6)) {
     case 0:

@@ -1,6 +1,6 @@
 // calotype_fuzz: random pipelines under random schedules, for as long as one likes.
 //
-//   calotype_fuzz --pairs N --seed S --target host|cuda-interpreter|both [--minutes M] [--tries N]
+//   calotype_fuzz --pairs N --seed S --target host|cuda-interpreter|both [--minutes M] [--tries N] [--counts]
 //   calotype_fuzz --pair FILE... [--show LEVEL...]     tries pairs of the corpus
 //
 // Exit code 1: something failed; each failure is shrunk and printed.
@@ -21,6 +21,7 @@ struct Options {
   std::size_t most = 1;  ///< failures of one kind that are shrunk
   std::size_t reasons = 0;
   std::string target = "host";
+  bool counts = false;
   std::vector<std::string> files, levels;
 };
 
@@ -45,8 +46,11 @@ void print_failures(const Tally& tally, const Options& options) {
 }
 
 bool run_target(const Options& options, const Target& target) {
-  Session session{
-      .seed = static_cast<std::uint64_t>(options.seed), .pairs = options.pairs, .target = target, .time = {}};
+  Session session{.seed = static_cast<std::uint64_t>(options.seed),
+                  .pairs = options.pairs,
+                  .target = target,
+                  .time = {},
+                  .counts = options.counts};
   if (options.minutes > 0) session.time = std::chrono::minutes(options.minutes);
   const Tally tally = run(session);
   fmt::print("{}, from seed {}\n{}", target.str(), options.seed, tally.str());
@@ -86,6 +90,7 @@ int main_of(int argc, char** argv) {
   app.add_option("--tries", options.tries, "pairs tried while a failure is shrunk");
   app.add_option("--shrink", options.most, "failures of one kind that are shrunk and printed");
   app.add_option("--reasons", options.reasons, "how many reasons of refusals to print");
+  app.add_flag("--counts", options.counts, "leave out directives of every pair that ran, for the table");
   app.add_option("--pair", options.files, "files of the corpus to try instead");
   app.add_option("--show", options.levels, "levels of the programs of these pairs to print, as lowered");
   CLI11_PARSE(app, argc, argv);
