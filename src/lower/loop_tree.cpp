@@ -53,7 +53,7 @@ class Printer {
         line(realize_text(node.func));
         break;
       case NodeKind::Produce:
-        line(fmt::format("produce {}:", produced(node.func)));
+        line(produce_text(node.func));
         break;
       case NodeKind::Loop:
         print_loop(tree_.loop(node.loop));
@@ -82,6 +82,12 @@ class Printer {
         line(fmt::format("let {} = {}", b.symbol->name, ir::to_string(b.value)));
     for (const Node& child : node.children) print(child);
     --depth_;
+  }
+
+  std::string produce_text(FuncId func) {
+    const auto when = tree_.used_when.find(func);
+    return fmt::format("produce {}{}:", produced(func),
+                       when == tree_.used_when.end() ? "" : ", used if " + ir::to_string(when->second));
   }
 
   std::string realize_text(FuncId func) {

@@ -12,26 +12,28 @@ namespace {
 
 using schedule::Value;
 
+// Names of copies, branches and conditions have characters that trees use for themselves; in a tree others
+// stand for them.
+const std::string in_words = "()[] ", in_trees = "[]{}~";
+
+std::string translated(std::string text, const std::string& from, const std::string& to) {
+  for (char& c : text)
+    if (const std::size_t at = from.find(c); at != std::string::npos) c = to[at];
+  return text;
+}
+
 /// Numbers as they are, knobs with a '$', words with a quote before them, lists as lists.
 Node to_node(const Value& v) {
   if (const auto* n = std::get_if<std::int64_t>(&v.data)) return Node(*n);
   if (const auto* k = std::get_if<schedule::KnobRef>(&v.data)) return Node("$" + k->name);
-  if (const auto* s = std::get_if<std::string>(&v.data)) {
-    // Names of copies have parentheses, which trees use for themselves.
-    std::string word = "'" + *s;
-    for (char& c : word) c = c == '(' ? '[' : c == ')' ? ']' : c;
-    return Node(word);
-  }
+  if (const auto* s = std::get_if<std::string>(&v.data))
+    return Node("'" + translated(*s, in_words, in_trees));
   Node node = list("of");
   for (const Value& item : std::get<Value::List>(v.data)) node.items.push_back(to_node(item));
   return node;
 }
 
-std::string word(std::string text) {
-  text.erase(0, 1);
-  for (char& c : text) c = c == '[' ? '(' : c == ']' ? ')' : c;
-  return text;
-}
+std::string word(const std::string& text) { return translated(text.substr(1), in_trees, in_words); }
 
 Value value_of(const Node& n) {
   if (!n.is_atom()) {
