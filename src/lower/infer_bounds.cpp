@@ -163,13 +163,14 @@ class Inference {
 
   void include_read(Box& box, const Expr& call, Reads& reads) {
     for (std::size_t d = 0; d < call->args.size(); ++d) {
-      const Interval i = range_read(call->args[d], reads, ir::callee_of(call)->name);
+      const Interval i = range_read(call->args[d], reads, *ir::callee_of(call));
       if (!i.bounded()) refuse_unbounded(call, static_cast<int>(d), reads.reader);
       box[d] = box[d].bounded() ? algebra_.interval_union(box[d], i) : i;
     }
   }
 
-  Interval range_read(const Expr& coordinate, Reads& reads, const std::string& name) {
+  Interval range_read(const Expr& coordinate, Reads& reads, const ir::Callee& callee) {
+    const std::string& name = callee.name;
     for (const auto& [known, range] : reads.ranges)
       if (ir::equal(known, coordinate)) return range;
     const ir::Scope scope = body_scope(reads.reader);
@@ -186,6 +187,13 @@ class Inference {
     if (!i.bounded() || divides(coordinate) || (root && divides(coordinate, scope))) {
       const Interval whole = algebra_.bounds_of(coordinate, whole_scope(reads.reader));
       intersect(i, eliminate_to(whole, loops, reads.site, name));
+    }
+    // Where several coordinates together make a clamp needless, the clamp still bounds the index when their
+    // loops are gone.
+    if (callee.kind == ir::CalleeKind::Input) {
+      ir::Scope anywhere = ir::make_scope();
+      for (const ir::SymbolPtr& dim : tree_.stages.at(reads.reader).dims) anywhere[dim] = {};
+      intersect(i, algebra_.bounds_of(coordinate, anywhere));
     }
     reads.ranges.emplace_back(coordinate, i);
     return i;
