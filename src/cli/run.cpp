@@ -9,6 +9,7 @@
 #include "cli/stage_report.h"
 #include "cli/threads.h"
 #include "cli/usage.h"
+#include "driver/stage_values.h"
 
 namespace calotype::cli {
 namespace {
@@ -86,9 +87,9 @@ void explain(const ChosenSchedule& chosen, Outcome& outcome) {
 // After the plain kernel has run: the outputs hold the same values again.
 void add_profile(const Run& run, const Schedule& schedule, double median_seconds, Outcome& outcome) {
   const lang::Graph& graph = run.pipeline.graph();
-  const driver::Profile profile =
-      driver::profile(graph, schedule::apply_or_throw(graph, schedule, run.target),
-                      {run.call.inputs, run.call.params, run.call.sizes}, run.call.outputs);
+  const driver::StageArguments arguments{run.call.inputs, run.call.params, run.call.sizes};
+  const driver::Profile profile = driver::profile(
+      graph, driver::schedule_for(graph, schedule, run.target, arguments), arguments, run.call.outputs);
   outcome.json["profile"] = profile_json(profile);
   outcome.text += profile_text(profile, median_seconds);
 }

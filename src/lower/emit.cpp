@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "calotype/error.h"
 #include "lower/partial_results.h"
@@ -112,9 +113,8 @@ class Emitter {
     return ir::block(std::move(stmts));
   }
 
-  /// A production, where some calls have no use for it. One that several Funcs share runs whole.
+  /// A production, where some calls have no use for it.
   ir::Stmt if_used(FuncId func, ir::Stmt production) {
-    if (sharing(tree_.scheduled, func).size() > 1) return production;
     const auto when = tree_.used_when.find(func);
     return when == tree_.used_when.end() ? production : ir::if_then(when->second, std::move(production));
   }
@@ -216,11 +216,14 @@ class Emitter {
     const lang::StageDef& def = tree_.def(ref);
     const PartialResults* partial = partial_results(ref);
     const std::vector<ir::BufferPtr>& buffers = buffers_of(ref.func);
+    checks_.clear();
+    Expr condition;
+    if (def.predicate.defined()) condition = simple(place_in(def.predicate, ref));
+    std::vector<ir::Stmt> around = std::exchange(checks_, {});  // what the condition checks and prints
     const std::vector<Expr> coordinates = target_coordinates(ref);
     const std::vector<Expr> indices = target_indices(ref, coordinates);
     ir::Stmt s = nullptr;
     if (!tree_.is_copy(ref)) {
-      checks_.clear();
       const auto placed = [&](std::vector<Expr> values) {
         for (Expr& e : values) e = simple(place_in(e, ref));
         return values;
@@ -231,7 +234,10 @@ class Emitter {
       checks_.push_back(stores);
       s = ir::block(checks_);
     }
-    if (def.predicate.defined()) s = ir::if_then(simple(place_in(def.predicate, ref)), s);
+    if (condition.defined()) {
+      around.push_back(ir::if_then(condition, s));
+      s = ir::block(std::move(around));
+    }
     if (!partial) s = one_thread(ref, buffers.front(), copied_out(ref, s, indices, coordinates));
     return guarded(ref, s, nullptr);
   }
@@ -309,6 +315,8 @@ class Emitter {
     const std::vector<Expr> coordinates = target_coordinates(ref);
     const std::vector<Expr> indices = target_indices(ref, coordinates);
     ir::Stmt s = copied_out(ref, update(ref, values, indices), indices, coordinates);
+    // A condition of the domain may leave out every term of a place that lies outside what is stored.
+    if (tree_.def(ref).predicate.defined()) s = ir::if_then(is_stored(ref, coordinates), s);
     s = one_thread(ref, buffers_of(ref.func).front(), s);
     for (const Guard& g : tree_.stages.at(ref).guards) {
       const std::vector<LoopId>& loops = tree_.schedule_of(ref).loops;
@@ -318,6 +326,19 @@ class Emitter {
       if (!of_terms) s = conditional(g, s);
     }
     return s;
+  }
+
+  Expr is_stored(StageRef ref, const std::vector<Expr>& coordinates) {
+    const ir::Buffer& buffer = *buffers_of(ref.func).front();
+    const auto storage = tree_.storage.find(ref.func);
+    Expr inside = ir::make_one(Bool());
+    for (std::size_t d = 0; d < coordinates.size(); ++d) {
+      const bool own = storage != tree_.storage.end();
+      const Expr first = own ? storage->second.box[d].min : buffer.mins[d];
+      const Expr last = own ? storage->second.box[d].max : buffer.mins[d] + buffer.extents[d] - ir::index(1);
+      inside = inside && coordinates[d] >= first && coordinates[d] <= last;
+    }
+    return simple(inside);
   }
 
   /// Whether what the stage writes are the values that are stored for the caller.

@@ -102,8 +102,10 @@ IndexRanges::Range IndexRanges::arithmetic(const Expr& e) const {
       if (b.low == b.high && b.low > 0) return {std::floor(a.low / b.low), std::floor(a.high / b.low)};
       return {b.low >= 0 && a.low >= 0 ? 0 : -size, size};
     case ir::Op::Mod:
-    case ir::Op::TruncMod:
-      return {0, std::max({std::abs(b.low), std::abs(b.high), 1.0}) - 1};
+    case ir::Op::TruncMod: {
+      const double last = std::max({std::abs(b.low), std::abs(b.high), 1.0}) - 1;
+      return {e->op == ir::Op::TruncMod && a.low < 0 ? -last : 0, last};
+    }
     case ir::Op::Min:
       return {std::min(a.low, b.low), std::min(a.high, b.high)};
     case ir::Op::Max:

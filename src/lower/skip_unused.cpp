@@ -4,8 +4,8 @@
 // Requires: inlined definitions, with promised sizes put in (after bounds). Leaves: LoopTree::used_when, by
 // which the emit pass stands an if around the production. What reads the Func stays as it is: its memory is
 // there, and what is read of it in vain is not chosen. So a read counts as a use wherever more hangs on its
-// value: in an index, or in what `require` tests. Stands between bounds and emission, since bounds are those
-// of every call; branches of `specialize` make them smaller.
+// value: in an index, in what `require` tests, in what is printed. Stands between bounds and emission, since
+// bounds are those of every call; branches of `specialize` make them smaller.
 
 #include <map>
 #include <set>
@@ -40,7 +40,8 @@ class Uses {
     for (auto id = order.rbegin(); id != order.rend(); ++id) {
       if (tree_.inlined(*id)) continue;
       Expr when = ir::simplify(used_.at(*id), tree_.facts);
-      if (node_count(when) > kMostNodes) when = always;
+      // A nest that several Funcs share runs whole.
+      if (node_count(when) > kMostNodes || sharing(tree_.scheduled, *id).size() > 1) when = always;
       used_[*id] = when;
       if (!ir::is_one(when)) tree_.used_when[*id] = when;
       for (const lang::StageDef& s : tree_.func(*id).stages) stage(*id, s, when);
@@ -65,7 +66,8 @@ class Uses {
   bool uniform(const Expr& e) {
     const auto known = uniform_.find(e.node());
     if (known != uniform_.end()) return known->second;
-    bool all = !ir::is(e, ir::Op::Call) && !ir::is(e, ir::Op::Require) && !ir::is(e, ir::Op::Let);
+    bool all = !ir::is(e, ir::Op::Call) && !ir::is(e, ir::Op::Require) && !ir::is(e, ir::Op::Print) &&
+               !ir::is(e, ir::Op::Let);
     if (ir::is(e, ir::Op::Variable)) {
       const ir::SymbolKind kind = ir::symbol_of(e)->kind;
       all = kind == ir::SymbolKind::Dim || kind == ir::SymbolKind::Param;
@@ -82,7 +84,8 @@ class Uses {
       look(e->args[2], when && !e->args[0]);
       return;
     }
-    const bool needs_values = ir::is(e, ir::Op::Call) || ir::is(e, ir::Op::Require);
+    const bool needs_values =
+        ir::is(e, ir::Op::Call) || ir::is(e, ir::Op::Require) || ir::is(e, ir::Op::Print);
     if (ir::is(e, ir::Op::Call) && ir::callee_of(e)->kind == ir::CalleeKind::Func)
       use(ir::callee_of(e), when);
     for (const Expr& a : e->args) look(a, needs_values ? used_.at(reader_) : when);

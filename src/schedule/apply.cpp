@@ -157,6 +157,7 @@ void leave_out_unread(State& state) {
       for (const ir::CalleePtr& c : lang::callees(s))
         if (read[id->value] && c->kind == ir::CalleeKind::Func) read[c->index] = true;
   }
+  std::erase_if(state.out.shared, [&](const SharedNest& nest) { return !read[nest.func.value]; });
 }
 
 }  // namespace

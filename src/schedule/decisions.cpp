@@ -12,7 +12,9 @@ namespace {
 /// Whether the value is the same for a whole call.
 bool is_uniform(const Expr& e) {
   return !ir::any_of(e, [](const Expr& n) {
-    if (ir::is(n, ir::Op::Call) || ir::is(n, ir::Op::Let) || ir::is(n, ir::Op::Require)) return true;
+    if (ir::is(n, ir::Op::Call) || ir::is(n, ir::Op::Let) || ir::is(n, ir::Op::Require) ||
+        ir::is(n, ir::Op::Print))
+      return true;
     if (!ir::is(n, ir::Op::Variable)) return false;
     const ir::SymbolKind kind = ir::symbol_of(n)->kind;
     return kind != ir::SymbolKind::Dim && kind != ir::SymbolKind::Param;
@@ -36,6 +38,14 @@ class Simplifier {
   void change(Expr& e) const {
     if (!e.defined()) return;
     e = ir::rewrite(e, [&](const Expr& n) { return simpler(n); });
+  }
+
+  /// The value of a reduction stays one: its operation is what lanes and threads rely on.
+  void change_operands(Expr& e) const {
+    e = ir::map_args(e, [&](Expr operand) {
+      change(operand);
+      return operand;
+    });
   }
 
  private:
@@ -99,7 +109,10 @@ void simplify_decided(State& state) {
   for (lang::FuncDef& f : state.out.graph.funcs)
     for (lang::StageDef& s : f.stages) {
       for (Expr& e : s.lhs) simplifier.change(e);
-      simplifier.change(s.value);
+      if (s.reduce_op)
+        simplifier.change_operands(s.value);
+      else
+        simplifier.change(s.value);
       simplifier.change(s.predicate);
       simplifier.change(s.reduce_term);
       for (lang::ReductionDim& r : s.reduction) {

@@ -22,6 +22,13 @@ bool moves_place(const Scheduled& scheduled, FuncId func, int stage, LoopId loop
   return false;
 }
 
+bool is_shared(const Scheduled& scheduled, LoopId loop) {
+  return std::any_of(scheduled.shared.begin(), scheduled.shared.end(), [&](const SharedNest& nest) {
+    return std::any_of(nest.loops.begin(), nest.loops.end(),
+                       [&](const auto& pair) { return pair.first == loop || pair.second == loop; });
+  });
+}
+
 LaneNest lane_nest(const Scheduled& scheduled, FuncId func, int stage, bool in_order) {
   const std::vector<LoopId>& loops = scheduled.of(func).stages[stage].loops;
   const auto is_lane = [&](LoopId id) { return scheduled.loop(id).sharing == Sharing::Partial; };
@@ -36,7 +43,7 @@ LaneNest lane_nest(const Scheduled& scheduled, FuncId func, int stage, bool in_o
     const bool moves = moves_place(scheduled, func, stage, *it);
     if (it < outermost) {
       if (!vector && (moves || !runs_alone) && !nest.obstacle.valid()) nest.obstacle = *it;
-    } else if (!vector && (in_order || moves || !runs_alone)) {
+    } else if (!vector && (in_order || moves || !runs_alone || is_shared(scheduled, *it))) {
       break;
     }
     nest.loops.push_back(*it);

@@ -49,7 +49,15 @@ class StageRaces {
     const std::string meeting = Meetings(state_, func_, stage_, id, !threads).find();
     if (meeting.empty()) return true;
     const Associative proof = prove_associative(f_, def_);
-    const bool lanes = loop.binding == ir::Binding::Vector && !moves_place(state_.out, func_, stage_, id);
+    if (is_shared(state_.out, id)) {
+      refuse(id, meeting, "a loop that the stage does not share with another one (compute_with)");
+      return false;
+    }
+    // What is only stored as an 8-bit float has no lanes of its own.
+    const bool computed =
+        std::none_of(f_.types.begin(), f_.types.end(), [](Type t) { return t.is_float8(); });
+    const bool lanes =
+        computed && loop.binding == ir::Binding::Vector && !moves_place(state_.out, func_, stage_, id);
     if (lanes && proof.unproved.empty()) {
       loop.sharing = Sharing::Partial;
       return true;

@@ -192,5 +192,32 @@ TEST(Print, IsRefusedOutsideOfValues) {
   refused([&] { print_when(Expr(1), Expr(2)); }, "bool");
 }
 
+// Funcs that print are inlined into an update's coordinates and into the condition of its domain, which is
+// asked at every point.
+TEST(Print, InPlacesAndConditionsOfUpdates) {
+  Dim N("N");
+  ImageParam in(Int(32), {N}, "in");
+  Var x("x");
+  RDom r(0, N, "r");
+  Func asked("asked"), placed("placed"), f("f");
+  asked(x) = print_when(in(x) == 2, in(x), " asked");
+  placed(x) = print_when(in(x) == 3, in(x), " placed");
+  r.where(asked(r) > 0);
+  f(x) = 0;
+  f(clamp(placed(r), 0, 7)) += 1;
+  const Pipeline p("p", {in}, {Output(f, {8})});
+  Printed printed;
+  const Buffer input(Int(32), {12}), output(Int(32), {8});
+  for (std::int64_t i = 0; i < 12; ++i) input.set_value({i}, static_cast<double>(i % 4));
+  Schedule s;
+  s["asked"].compute_inline();
+  s["placed"].compute_inline();
+  const Kernel kernel = p.compile(s, Target::host());
+  kernel(input, output);
+  EXPECT_EQ(printed.sorted(),
+            (Lines{"2  asked", "2  asked", "2  asked", "3  placed", "3  placed", "3  placed"}));
+  for (std::int64_t i = 0; i < 8; ++i) EXPECT_EQ(output.value({i}), i > 0 && i < 4 ? 3 : 0) << i;
+}
+
 }  // namespace
 }  // namespace calotype
