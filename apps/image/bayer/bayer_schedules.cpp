@@ -34,7 +34,7 @@ Schedule host(const OperatorTypes&) {
 }
 
 CALOTYPE_SCHEDULES(bayer)
-    .schedule("naive", Target::Kind::Host, "tables, then every point, serial", naive)
+    .schedule("naive", Target::Kind::Host, "tables, then every point, the output serial", naive)
     .schedule("host", Target::Kind::Host, "rows in parallel, pairs of points vectorised", host);
 
 }  // namespace

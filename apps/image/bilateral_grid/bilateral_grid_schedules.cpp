@@ -42,7 +42,7 @@ Schedule host(const OperatorTypes&) {
 }
 
 CALOTYPE_SCHEDULES(bilateral_grid)
-    .schedule("naive", Target::Kind::Host, "every stage at root, serial", naive)
+    .schedule("naive", Target::Kind::Host, "every stage at root, the output serial", naive)
     .schedule("host", Target::Kind::Host, "rows of cells in parallel, the grid interpolated for each row",
               host);
 

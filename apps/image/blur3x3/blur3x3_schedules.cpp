@@ -101,7 +101,7 @@ Schedule gpu(const OperatorTypes&) {
 }
 
 CALOTYPE_SCHEDULES(blur3x3)
-    .schedule("naive", Target::Kind::Host, "both sums at root, serial", naive)
+    .schedule("naive", Target::Kind::Host, "both sums at root, the output serial", naive)
     .schedule("inlined", Target::Kind::Host, "horizontal sums recomputed at each use, serial", inlined)
     .schedule("strips", Target::Kind::Host, "strips of rows in parallel, horizontal sums slide down a strip",
               strips)

@@ -64,7 +64,7 @@ Schedule host(const OperatorTypes&) {
 }
 
 CALOTYPE_SCHEDULES(camera_pipe)
-    .schedule("naive", Target::Kind::Host, "every stage at root, serial", naive)
+    .schedule("naive", Target::Kind::Host, "every stage at root, the output serial", naive)
     .schedule("host", Target::Kind::Host,
               "strips of rows, two at a time, a place of the mosaic after the other", host);
 

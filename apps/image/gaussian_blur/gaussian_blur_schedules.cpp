@@ -43,7 +43,7 @@ Schedule host(const OperatorTypes&) {
 }
 
 CALOTYPE_SCHEDULES(gaussian_blur)
-    .schedule("naive", Target::Kind::Host, "every scan at root, serial", naive)
+    .schedule("naive", Target::Kind::Host, "every scan at root, the output serial", naive)
     .schedule("host", Target::Kind::Host, "strips in parallel, scanned both ways and turned", host);
 
 }  // namespace

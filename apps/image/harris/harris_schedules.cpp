@@ -46,7 +46,7 @@ Schedule gpu(const OperatorTypes&) {
 }
 
 CALOTYPE_SCHEDULES(harris)
-    .schedule("naive", Target::Kind::Host, "intensity and derivatives at root, serial", naive)
+    .schedule("naive", Target::Kind::Host, "intensity and derivatives at root, the output serial", naive)
     .schedule("host", Target::Kind::Host, "strips of rows, derivatives slide down a strip", host)
     .schedule("gpu", Target::Kind::Cuda, "tiles with intensity and derivatives in shared memory", gpu);
 

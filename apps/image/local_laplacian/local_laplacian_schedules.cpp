@@ -85,7 +85,7 @@ Schedule host(const OperatorTypes&) {
 }
 
 CALOTYPE_SCHEDULES(local_laplacian)
-    .schedule("naive", Target::Kind::Host, "every level at root, serial", naive)
+    .schedule("naive", Target::Kind::Host, "every level at root, the output serial", naive)
     .schedule("host", Target::Kind::Host, "levels in strips of rows, remapped images never stored whole",
               host);
 

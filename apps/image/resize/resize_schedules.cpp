@@ -42,7 +42,7 @@ Schedule host(const OperatorTypes&) {
 }
 
 CALOTYPE_SCHEDULES(resize)
-    .schedule("naive", Target::Kind::Host, "every stage at root, serial", naive)
+    .schedule("naive", Target::Kind::Host, "every stage at root, the output serial", naive)
     .schedule("host", Target::Kind::Host, "strips of rows in parallel, both directions vectorised along x",
               host);
 

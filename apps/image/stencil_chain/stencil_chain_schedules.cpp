@@ -60,7 +60,7 @@ Schedule tiles(const OperatorTypes&) {
 }
 
 CALOTYPE_SCHEDULES(stencil_chain)
-    .schedule("naive", Target::Kind::Host, "every stencil at root, serial", naive)
+    .schedule("naive", Target::Kind::Host, "every stencil at root, the output serial", naive)
     .schedule("tiles", Target::Kind::Host, "tiles in parallel, one stencil after the other in each", tiles)
     .schedule("host", Target::Kind::Host, "tiles in parallel, a few rows of each stencil kept", host);
 

@@ -104,7 +104,7 @@ Schedule gpu(const OperatorTypes&) {
 }
 
 CALOTYPE_SCHEDULES(unsharp)
-    .schedule("naive", Target::Kind::Host, "every stage at root, serial", naive)
+    .schedule("naive", Target::Kind::Host, "every stage at root, the output serial", naive)
     .schedule("fused", Target::Kind::Host, "the vertical blur inside the last stage", fused)
     .schedule("strips", Target::Kind::Host,
               "strips of rows in parallel, the horizontal blur slides down a strip", strips)

@@ -52,7 +52,7 @@ Schedule gpu(const OperatorTypes&) {
 }
 
 CALOTYPE_SCHEDULES(argmax)
-    .schedule("naive", Target::Kind::Host, "largest values of all rows first, serial", naive)
+    .schedule("naive", Target::Kind::Host, "largest values of all rows first, the output serial", naive)
     .schedule("host", Target::Kind::Host, "rows in parallel, a maximum and a place for each lane", host)
     .schedule("gpu", Target::Kind::Cuda, "a thread a row", gpu);
 

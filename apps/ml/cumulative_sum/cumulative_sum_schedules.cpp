@@ -63,7 +63,7 @@ Schedule gpu(const OperatorTypes&) {
 }
 
 CALOTYPE_SCHEDULES(cumulative_sum)
-    .schedule("naive", Target::Kind::Host, "copied, added up, stored, serial", naive)
+    .schedule("naive", Target::Kind::Host, "copied, added up, stored, the output serial", naive)
     .schedule("host", Target::Kind::Host, "rows side by side, in parallel", host)
     .schedule("gpu", Target::Kind::Cuda, "a thread a row", gpu);
 

@@ -66,7 +66,7 @@ Schedule gpu(const OperatorTypes&) {
 }
 
 CALOTYPE_SCHEDULES(layernorm_residual)
-    .schedule("naive", Target::Kind::Host, "every stage for all rows, serial", naive)
+    .schedule("naive", Target::Kind::Host, "every stage for all rows, the output serial", naive)
     .schedule("host", Target::Kind::Host, "a row at a time, in vectors and in parallel", host)
     .schedule("gpu", Target::Kind::Cuda, "a row a block, sums by its threads", gpu);
 

@@ -74,7 +74,7 @@ Schedule gpu(const OperatorTypes& types) {
 }
 
 CALOTYPE_SCHEDULES(rmsnorm_silu_mul)
-    .schedule("naive", Target::Kind::Host, "sums of squares of all rows first, serial", naive)
+    .schedule("naive", Target::Kind::Host, "sums of squares of all rows first, the output serial", naive)
     .schedule("rows", Target::Kind::Host, "a row at a time, in parallel", rows)
     .schedule("host", Target::Kind::Host, "the rows vectorised, a sum of squares for each lane", host)
     .schedule("gpu", Target::Kind::Cuda, "a row a block, squares added by its threads in vectors", gpu);

@@ -86,7 +86,7 @@ Schedule gpu(const OperatorTypes& types) {
 }
 
 CALOTYPE_SCHEDULES(softmax)
-    .schedule("naive", Target::Kind::Host, "every stage at root, serial", naive)
+    .schedule("naive", Target::Kind::Host, "every stage at root, the output serial", naive)
     .schedule("rows", Target::Kind::Host, "a row at a time, in parallel", rows)
     .schedule("host", Target::Kind::Host, "the rows vectorised, a maximum and a sum for each lane", host)
     .schedule("gpu", Target::Kind::Cuda, "a row a block, maxima and sums by its threads in vectors", gpu);

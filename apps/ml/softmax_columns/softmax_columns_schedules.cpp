@@ -51,7 +51,7 @@ Schedule gpu(const OperatorTypes&) {
 }
 
 CALOTYPE_SCHEDULES(softmax_columns)
-    .schedule("naive", Target::Kind::Host, "every stage at root, serial", naive)
+    .schedule("naive", Target::Kind::Host, "every stage at root, the output serial", naive)
     .schedule("host", Target::Kind::Host, "strips of columns that stay in the cache, in vectors", host)
     .schedule("gpu", Target::Kind::Cuda, "a thread a column", gpu);
 

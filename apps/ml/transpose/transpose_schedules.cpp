@@ -66,7 +66,7 @@ Schedule gpu(const OperatorTypes&) {
 }
 
 CALOTYPE_SCHEDULES(transpose)
-    .schedule("naive", Target::Kind::Host, "rows of the output, serial", naive)
+    .schedule("naive", Target::Kind::Host, "rows of the output, the output serial", naive)
     .schedule("tiles", Target::Kind::Host, "tiles, in parallel", tiles)
     .schedule("host", Target::Kind::Host, "tiles in registers, whole lines written past the caches", host)
     .schedule("gpu", Target::Kind::Cuda, "tiles of 32 x 32 through shared memory", gpu);
