@@ -19,7 +19,8 @@ struct LaneNest {
 };
 
 /// Partial results live around every loop over which the place that is updated stays, as far out as that
-/// goes within loops that no other stage shares; with `in_order` no further than needed, so that a lane holds what follows on the lane before.
+/// goes within loops that no other stage shares; with `in_order` no further than needed, so that a lane holds
+/// what follows on the lane before.
 LaneNest lane_nest(const Scheduled& scheduled, FuncId func, int stage, bool in_order);
 
 /// Whether the loop is one that stages of different Funcs share, as the owner's or the other's own.

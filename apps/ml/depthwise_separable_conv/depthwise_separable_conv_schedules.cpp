@@ -54,7 +54,8 @@ Schedule gpu(const OperatorTypes&) {
 }
 
 CALOTYPE_SCHEDULES(depthwise_separable_conv)
-    .schedule("naive", Target::Kind::Host, "filtered channels of the whole image first, the output serial", naive)
+    .schedule("naive", Target::Kind::Host, "filtered channels of the whole image first, the output serial",
+              naive)
     .schedule("host", Target::Kind::Host, "filtered channels of a few pixels in the cache, sums in registers",
               host)
     .schedule("gpu", Target::Kind::Cuda, "a thread a sample, filtered channels in memory", gpu);

@@ -27,9 +27,12 @@ class HandPlan {
                                     : b->type.code == calotype::TypeCode::Float ? CALOTYPE_FLOAT
                                                                                 : CALOTYPE_BFLOAT);
       buffer_refs_.push_back(static_cast<std::int32_t>(arguments_.size()));
-      arguments_.push_back(
-          {b->name.c_str(), {code, b->type.bits}, rank, 0, static_cast<std::uint8_t>(!b->read_only),
-           static_cast<std::uint8_t>(updates && !b->read_only)});
+      arguments_.push_back({b->name.c_str(),
+                            {code, b->type.bits},
+                            rank,
+                            0,
+                            static_cast<std::uint8_t>(!b->read_only),
+                            static_cast<std::uint8_t>(updates && !b->read_only)});
     }
     for (const ScalarFrom& s : scalars) {
       slot_refs_.push_back(static_cast<std::uint32_t>(scalars_.size()));
