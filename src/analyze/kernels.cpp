@@ -3,6 +3,7 @@
 
 #include "analyze/traffic.h"
 #include "lower/passes.h"
+#include "schedule/unread.h"
 
 namespace calotype::analyze {
 namespace {
@@ -100,7 +101,7 @@ Work total(const std::vector<Work>& works) {
 std::vector<Work> kernels(const schedule::Scheduled& scheduled, const Constants& constants) {
   schedule::Scheduled inlined = scheduled;
   lower::inline_funcs(inlined);
-  lower::drop_unread(inlined);
+  schedule::leave_out_unread(inlined);
   return Kernels(inlined, constants).run();
 }
 

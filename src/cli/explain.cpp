@@ -10,6 +10,7 @@
 #include "cli/inputs.h"
 #include "cli/select.h"
 #include "cli/usage.h"
+#include "driver/stage_values.h"
 
 namespace calotype::cli {
 namespace {
@@ -50,6 +51,15 @@ analyze::Constants constants_of(const lang::Graph& graph, const Sizes& sizes,
     constants[param.symbol.get()] = ir::convert(param.type, ir::Value::of_float(Float(64), value));
   }
   return constants;
+}
+
+/// The inputs at these sizes, dense, as conditions of a schedule see them: there is no memory to read.
+std::vector<Buffer> shapes_of(const lang::Graph& graph, const Sizes& sizes) {
+  static char nothing;
+  std::vector<Buffer> inputs;
+  for (const lang::InputDef& input : graph.inputs)
+    inputs.emplace_back(input.type, &nothing, extents_of(input.extents, input.name, graph, sizes));
+  return inputs;
 }
 
 double intensity(const Work& work) {
@@ -133,7 +143,8 @@ Outcome explain_command(const ExplainOptions& options) {
   const analyze::Constants constants = constants_of(graph, sizes, options.params);
 
   const std::vector<Work> alone = analyze::operators(graph, constants);
-  const schedule::Scheduled scheduled = schedule::apply_or_throw(graph, chosen.schedule, target);
+  const schedule::Scheduled scheduled =
+      driver::schedule_for(graph, chosen.schedule, target, {shapes_of(graph, sizes), options.params, sizes});
   const std::vector<Work> fused = analyze::kernels(scheduled, constants);
   const std::int64_t before = analyze::total(alone).bytes(), after = analyze::total(fused).bytes();
   const double share = before ? static_cast<double>(after) / static_cast<double>(before) : 0;

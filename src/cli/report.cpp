@@ -93,17 +93,19 @@ Json difference_json(const Difference& d) {
 }
 
 std::vector<PlacedComparison> place(const std::vector<Comparison>& comparisons, const Pipeline& pipeline,
-                                    const Schedule& schedule, const Target& target, const Sizes& sizes) {
+                                    const Schedule& schedule, const Target& target, const Call& call) {
   std::vector<PlacedComparison> placed;
   for (const Comparison& c : comparisons) placed.push_back({c, "", ""});
   const lang::Graph& graph = pipeline.graph();
   const auto failed = [](const Comparison& c) { return !c.passed(); };
   if (std::none_of(comparisons.begin(), comparisons.end(), failed)) return placed;
-  const schedule::Scheduled scheduled = schedule::apply_or_throw(graph, schedule, target);
+  const schedule::Scheduled scheduled =
+      driver::schedule_for(graph, schedule, target, {call.inputs, call.params, call.sizes});
   for (PlacedComparison& p : placed)
     for (const lang::OutputDef& output : graph.outputs) {
       if (graph.output_name(output) != p.comparison.name || p.comparison.passed()) continue;
-      const std::vector<std::int64_t> extents = extents_of(output.extents, p.comparison.name, graph, sizes);
+      const std::vector<std::int64_t> extents =
+          extents_of(output.extents, p.comparison.name, graph, call.sizes);
       p.first_tail = tail_at(scheduled, output.func, p.comparison.first.at, extents);
       p.worst_tail = tail_at(scheduled, output.func, p.comparison.worst.at, extents);
     }

@@ -25,9 +25,9 @@ struct PlacedComparison {
   Comparison comparison;
   std::string first_tail, worst_tail;  ///< the splits in whose tail they lie; empty: in none
 };
-/// Works out the tails on the schedule as applied.
+/// Works out the tails on the schedule as applied for this call.
 std::vector<PlacedComparison> place(const std::vector<Comparison>& comparisons, const Pipeline& pipeline,
-                                    const Schedule& schedule, const Target& target, const Sizes& sizes);
+                                    const Schedule& schedule, const Target& target, const Call& call);
 
 /// A line of the text, its label in a column.
 std::string line(const char* label, const std::string& value);

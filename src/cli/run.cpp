@@ -100,7 +100,7 @@ Outcome run_one(const Run& run, const Knobs& knobs) {
   Trial trial = run.attempt(schedule);
   trial.knobs = knobs;
   const std::vector<PlacedComparison> placed =
-      place(trial.comparisons, run.pipeline, schedule, run.target, run.call.sizes);
+      place(trial.comparisons, run.pipeline, schedule, run.target, run.call);
   outcome.json = facts_json(run.facts);
   add_trial_json(outcome.json, trial, placed);
   outcome.text = facts_text(run.facts) + trial_text(trial, placed);

@@ -42,7 +42,7 @@ struct StageDef {
   std::vector<ReductionDim> reduction;  ///< dimension 0 innermost
   Expr predicate;                       ///< from RDom::where; undefined: always
   /// For an update that is `f(lhs) = f(lhs) op term`: op (Add, Mul, Min, Max, a bit or logic operation) and
-  /// term. Recognised when the Graph is made; what rfactor, atomic and tensor_core look at.
+  /// term. Recognised when the Graph is made; what rfactor and atomic look at.
   std::optional<ir::Op> reduce_op;
   Expr reduce_term;
 

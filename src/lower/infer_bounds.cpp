@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "ir/questions.h"
 #include "lower/passes.h"
 
 namespace calotype::lower {
@@ -20,13 +21,7 @@ using schedule::Place;
 using schedule::Transform;
 
 // Expressions up to this many nodes are repeated where they are used instead of being named.
-constexpr int kRepeatNodes = 5;
-
-int node_count(const Expr& e) {
-  int count = 1;
-  for (const Expr& a : e->args) count += node_count(a);
-  return count;
-}
+constexpr std::size_t kRepeatNodes = 5;
 
 class Inference {
  public:
@@ -387,7 +382,6 @@ class Inference {
       if (def.predicate.defined()) tighten(range, def.predicate, ranges.dims[i], ranges);
       scope[ranges.dims[i]] = range;
     }
-    const Box before = need;
     auto include = [&](const std::vector<Expr>& coordinates) {
       for (int d = 0; d < func.rank(); ++d) {
         if (ir::is(coordinates[d], ir::Op::Variable) && ir::symbol_of(coordinates[d]) == func.args[d])
@@ -449,7 +443,7 @@ class Inference {
   }
 
   Expr name_value(const Expr& e, const std::string& name, const Place& site) {
-    if (node_count(e) <= kRepeatNodes) return e;
+    if (ir::size_up_to(e, kRepeatNodes) <= kRepeatNodes) return e;
     ir::SymbolPtr symbol = ir::make_symbol(ir::SymbolKind::Let, name);
     (site.kind == Place::Kind::At ? tree_.loop(site.loop).lets : tree_.root_lets).push_back({symbol, e});
     tree_.facts.set_value(symbol, e);

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "lower/invariants.h"
+#include "schedule/unread.h"
 
 namespace calotype::lower {
 namespace {
@@ -63,7 +64,7 @@ Program lower(Scheduled scheduled, const Options& options, Trace* trace) {
   pass.level("schedule", scheduled);
   pass("inline", [&] { inline_funcs(scheduled); });
   if (!options.stored_stages.empty()) pass("store stages", [&] { add_copies(scheduled, options); });
-  pass("unread", [&] { drop_unread(scheduled); });
+  pass("unread", [&] { schedule::leave_out_unread(scheduled); });
   pass("aliases", [&] { check_aliases(scheduled); });
   pass("place", [&] { tree = place(std::move(scheduled), options); check_placed(tree); });
   pass("bounds", [&] { infer_bounds(tree); declare_stored(tree, options); check_bounds(tree); });

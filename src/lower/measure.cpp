@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/questions.h"
 #include "lower/passes.h"
 
 namespace calotype::lower {
@@ -25,23 +26,9 @@ using ir::Meter;
 constexpr std::size_t kLargestAmount = 200;  // nodes of an expression that is moved out of a loop
 constexpr std::int64_t kLargestStride = 4;   // of elements that are loaded as whole vectors and sorted
 
-/// Nodes of an expression, up to one more than `most`.
-std::size_t size_of(const Expr& e, std::size_t most) {
-  std::size_t n = 1;
-  for (const Expr& a : e->args) {
-    if (n > most) break;
-    n += size_of(a, most - n);
-  }
-  return n;
-}
-
-bool reads_memory(const Expr& e) {
-  return ir::any_of(e, [](const Expr& n) { return ir::info(n->op).group == ir::OpGroup::memory; });
-}
-
 /// Whether an expression may be evaluated earlier, where its symbols are known.
 bool is_movable(const Expr& e) {
-  return e->type.is_scalar() && size_of(e, kLargestAmount) <= kLargestAmount && !reads_memory(e);
+  return e->type.is_scalar() && ir::size_up_to(e, kLargestAmount) <= kLargestAmount && !ir::reads_memory(e);
 }
 
 Expr from_zero_to(const Expr& value, int most) { return min(max(value, ir::index(0)), ir::index(most)); }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/questions.h"
 #include "lower/index_range.h"
 #include "lower/passes.h"
 
@@ -37,10 +38,6 @@ bool keeps_low_half(ir::Op op) {
 /// Whether Int(32) holds every value of the type.
 bool fits_32(Type t) { return t.is_int() ? t.bits <= 32 : t.is_uint() && t.bits < 32; }
 
-bool reads_memory(const Expr& e) {
-  return ir::any_of(e, [](const Expr& n) { return ir::is(n, ir::Op::Load) || ir::is(n, ir::Op::LoadIf); });
-}
-
 /// The names of values: what reads memory, and what an element is computed of. They may need all 64 bits.
 class ValueNames {
  public:
@@ -56,7 +53,7 @@ class ValueNames {
     if (s->kind == ir::StmtKind::Print || s->kind == ir::StmtKind::Check)
       for (const Expr& e : s->exprs) value(e);
     if (s->kind != ir::StmtKind::Let) return;
-    if (reads_memory(s->exprs[0])) symbols_.insert(s->symbol()->unique);
+    if (ir::reads_memory(s->exprs[0])) symbols_.insert(s->symbol()->unique);
     if (has(*s->symbol())) value(s->exprs[0]);
   }
 

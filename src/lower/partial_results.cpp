@@ -13,12 +13,10 @@ namespace calotype::lower {
 
 namespace {
 
-constexpr std::int64_t kMostLanes = 256;
-
 std::int64_t lanes_of(const LoopTree& tree, LoopId id, StageRef stage) {
   const LoopInfo& loop = tree.loop(id);
   const std::optional<std::int64_t> most = ir::constant_upper_bound(loop.extent, tree.facts);
-  if (most && *most <= kMostLanes) return std::max<std::int64_t>(*most, 1);
+  if (most && *most <= schedule::kMostLanes) return std::max<std::int64_t>(*most, 1);
   throw Error(
       {.kind = ErrorKind::Schedule,
        .message = fmt::format("loop '{}' cannot have a partial result for each iteration: its extent {}",
@@ -42,14 +40,14 @@ PartialResults::PartialResults(const LoopTree& tree, StageRef stage)
     axes_.push_back({id, lanes_of(tree, id, stage), elements_, nest_.is_lane(id)});
     elements_ *= axes_.back().lanes;
   }
-  if (elements_ > kMostLanes)
+  if (elements_ > schedule::kMostLanes)
     throw Error({.kind = ErrorKind::Schedule,
                  .message = fmt::format("{} partial results at once", elements_),
                  .func = func.name,
                  .stage = lang::stage_name(func, stage.stage),
                  .directive = tree.loop(nest_.lanes.back()).origin,
                  .value = std::to_string(elements_),
-                 .legal = fmt::format("at most {}", kMostLanes)});
+                 .legal = fmt::format("at most {}", schedule::kMostLanes)});
   for (int c = 0; c < func.components(); ++c) {
     const std::string name = func.name + (func.is_tuple() ? fmt::format(".{}", c) : "") + ".lanes";
     buffers_.push_back(ir::make_buffer({.name = name,

@@ -23,8 +23,6 @@ struct Options {
 
 // schedule -> loop tree
 void inline_funcs(Scheduled& scheduled);
-/// Leaves out Funcs that nothing reads any more.
-void drop_unread(Scheduled& scheduled);
 /// Refuses what is wrong for an output in the memory of an input.
 void check_aliases(const Scheduled& scheduled);
 void add_copies(Scheduled& scheduled, const Options& options);

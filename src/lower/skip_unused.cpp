@@ -11,21 +11,16 @@
 #include <set>
 #include <utility>
 
+#include "ir/questions.h"
 #include "lower/passes.h"
 
 namespace calotype::lower {
 namespace {
 
 // Conditions of more nodes are not worth testing.
-constexpr int kMostNodes = 40;
+constexpr std::size_t kMostNodes = 40;
 // Of a definition with more selections the rest are taken as if both arms were used.
 constexpr int kMostSelections = 64;
-
-int node_count(const Expr& e) {
-  int count = 1;
-  for (const Expr& a : e->args) count += node_count(a);
-  return count;
-}
 
 class Uses {
  public:
@@ -41,7 +36,8 @@ class Uses {
       if (tree_.inlined(*id)) continue;
       Expr when = ir::simplify(used_.at(*id), tree_.facts);
       // A nest that several Funcs share runs whole.
-      if (node_count(when) > kMostNodes || sharing(tree_.scheduled, *id).size() > 1) when = always;
+      if (ir::size_up_to(when, kMostNodes) > kMostNodes || sharing(tree_.scheduled, *id).size() > 1)
+        when = always;
       used_[*id] = when;
       if (!ir::is_one(when)) tree_.used_when[*id] = when;
       for (const lang::StageDef& s : tree_.func(*id).stages) stage(*id, s, when);
@@ -66,12 +62,7 @@ class Uses {
   bool uniform(const Expr& e) {
     const auto known = uniform_.find(e.node());
     if (known != uniform_.end()) return known->second;
-    bool all = !ir::is(e, ir::Op::Call) && !ir::is(e, ir::Op::Require) && !ir::is(e, ir::Op::Print) &&
-               !ir::is(e, ir::Op::Let);
-    if (ir::is(e, ir::Op::Variable)) {
-      const ir::SymbolKind kind = ir::symbol_of(e)->kind;
-      all = kind == ir::SymbolKind::Dim || kind == ir::SymbolKind::Param;
-    }
+    bool all = !ir::varies_in_a_call(e);
     for (const Expr& a : e->args) all = all && uniform(a);
     uniform_.emplace(e.node(), all);
     return all;

@@ -14,12 +14,12 @@
 #include <functional>
 #include <map>
 
+#include "ir/questions.h"
 #include "lower/passes.h"
+#include "schedule/lane_nest.h"
 
 namespace calotype::lower {
 namespace {
-
-constexpr int kMostLanes = 256;
 
 [[noreturn]] void refuse(const ir::LoopInfo& loop, std::string message, const Expr& value,
                          std::string legal) {
@@ -48,7 +48,7 @@ int product_of(const std::vector<Axis>& axes, std::size_t first, std::size_t las
 int lanes_of(const ir::LoopInfo& loop, const Expr& extent, const ir::Facts& facts) {
   const std::optional<std::int64_t> exact = ir::as_int(extent);
   const std::optional<std::int64_t> lanes = exact ? exact : ir::constant_upper_bound(extent, facts);
-  if (!lanes || *lanes > kMostLanes)
+  if (!lanes || *lanes > schedule::kMostLanes)
     refuse(loop,
            fmt::format("loop '{}' cannot be a vector: its extent {}", loop.var->name,
                        lanes ? fmt::format("is {}", *lanes) : "has no constant bound"),
@@ -228,14 +228,14 @@ class Widener {
     std::vector<Axis> axes = axes_;
     axes.push_back(
         {inner, s->exprs[0], lanes_of(inner, varies(s->exprs[1]) ? longest_of(s) : s->exprs[1], facts_)});
-    if (const int lanes = product_of(axes, 0, axes.size()); lanes > kMostLanes)
+    if (const int lanes = product_of(axes, 0, axes.size()); lanes > schedule::kMostLanes)
       refuse(inner,
              fmt::format("the vector loops '{}' and '{}' have {} lanes together", loop_.var->name,
                          inner.var->name, lanes),
-             {}, fmt::format("at most {} in all", kMostLanes));
+             {}, fmt::format("at most {} in all", schedule::kMostLanes));
     ir::Stmt body = within_extent(s);
     for (auto outer = around_.rbegin(); outer != around_.rend(); ++outer) {
-      if (outer->name && reads_memory(outer->value))
+      if (outer->name && ir::reads_memory(outer->value))
         refuse(
             inner,
             fmt::format("'{}' inside '{}' uses what was read outside it", inner.var->name, loop_.var->name),
@@ -243,10 +243,6 @@ class Widener {
       body = outer->name ? ir::let_stmt(outer->name, outer->value, body) : ir::if_then(outer->value, body);
     }
     return Widener(std::move(axes), facts_).run(body);
-  }
-
-  static bool reads_memory(const Expr& e) {
-    return ir::any_of(e, [](const Expr& n) { return ir::is(n, ir::Op::Load) || ir::is(n, ir::Op::LoadIf); });
   }
 
   ir::Stmt widen_if(const ir::Stmt& s, const Expr& mask) {

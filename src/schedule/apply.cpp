@@ -12,6 +12,7 @@
 #include "schedule/races.h"
 #include "schedule/shared.h"
 #include "schedule/spelling.h"
+#include "schedule/unread.h"
 #include "schedule/ways.h"
 
 namespace calotype::schedule {
@@ -142,22 +143,12 @@ void check_vector_places(State& state) {
   }
 }
 
-/// Funcs that nothing reads any more, since clones, early inlining or conditions have taken their readers
-/// away, are not computed.
-void leave_out_unread(State& state) {
-  std::vector<bool> read(state.out.graph.funcs.size());
-  for (const lang::OutputDef& o : state.out.graph.outputs) read[o.func.value] = true;
-  for (auto id = state.out.order.rbegin(); id != state.out.order.rend(); ++id) {
-    FuncSchedule& f = state.out.funcs[id->value];
-    if (!read[id->value] && f.compute.kind != Place::Kind::Inline) {
-      f.compute = f.store = f.hoist = Place{};
-      f.compute_origin = "nothing reads it";
-    }
-    for (const lang::StageDef& s : state.def(*id).stages)
-      for (const ir::CalleePtr& c : lang::callees(s))
-        if (read[id->value] && c->kind == ir::CalleeKind::Func) read[c->index] = true;
-  }
-  std::erase_if(state.out.shared, [&](const SharedNest& nest) { return !read[nest.func.value]; });
+/// What nothing reads is left out. Where a condition took a reader away, so are the loops it would have
+/// shared.
+void leave_out(State& state) {
+  const std::vector<bool> read = leave_out_unread(state.out);
+  if (!state.out.decisions.empty())
+    std::erase_if(state.out.shared, [&](const SharedNest& nest) { return !read[nest.func.value]; });
 }
 
 }  // namespace
@@ -190,7 +181,7 @@ Scheduled apply_one_way(const lang::Graph& graph, const Schedule& schedule, cons
   resolve_tails(state);
   simplify_decided(state);
   state.out.order = lang::producers_first(state.out.graph);
-  leave_out_unread(state);
+  leave_out(state);
   refusals.insert(refusals.end(), state.refusals.begin(), state.refusals.end());
   return std::move(state.out);
 }

@@ -3,23 +3,12 @@
 
 #include <algorithm>
 
+#include "ir/questions.h"
 #include "schedule/sizes.h"
 
 namespace calotype::schedule {
 
 namespace {
-
-/// Whether the value is the same for a whole call.
-bool is_uniform(const Expr& e) {
-  return !ir::any_of(e, [](const Expr& n) {
-    if (ir::is(n, ir::Op::Call) || ir::is(n, ir::Op::Let) || ir::is(n, ir::Op::Require) ||
-        ir::is(n, ir::Op::Print))
-      return true;
-    if (!ir::is(n, ir::Op::Variable)) return false;
-    const ir::SymbolKind kind = ir::symbol_of(n)->kind;
-    return kind != ir::SymbolKind::Dim && kind != ir::SymbolKind::Param;
-  });
-}
 
 /// Rewrites definitions under what the decisions say.
 class Simplifier {
@@ -51,7 +40,9 @@ class Simplifier {
  private:
   Expr simpler(const Expr& n) const {
     if (ir::is(n, ir::Op::Variable) && !n.type().is_bool()) return ir::substitute(n, constants_);
-    if (n.type().is_bool() && n.type().is_scalar() && !ir::is_const(n) && is_uniform(n)) return decided(n);
+    if (n.type().is_bool() && n.type().is_scalar() && !ir::is_const(n) &&
+        !ir::any_of(n, ir::varies_in_a_call))
+      return decided(n);
     switch (n->op) {
       case ir::Op::Select:
         return ir::is_const(n->args[0]) ? n->args[ir::is_one(n->args[0]) ? 1 : 2] : n;

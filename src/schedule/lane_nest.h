@@ -1,11 +1,15 @@
 #pragma once
 // The loops of an update among which lanes of reduction loops have partial results.
 
+#include <cstdint>
 #include <vector>
 
 #include "schedule/scheduled.h"
 
 namespace calotype::schedule {
+
+/// The vector loops of a stage have at most so many lanes together, and so has it partial results.
+constexpr std::int64_t kMostLanes = 256;
 
 /// All lists innermost first.
 struct LaneNest {

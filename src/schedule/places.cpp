@@ -119,36 +119,31 @@ void refuse_circles(State& state) {
   }
 }
 
+/// One directive of a kind a Func; `taken` says of the Func's name that there is one.
+void claim(Application& a, int FuncState::* directive, fmt::format_string<const std::string&> taken,
+           const char* legal) {
+  const std::string& name = a.func_def().name;
+  int& known = a.state.funcs[a.func.value].*directive;
+  if (known >= 0)
+    a.refuse(fmt::format("{}, by {}", fmt::format(taken, name), a.state.directive_text(known)), name, legal);
+  known = a.index;
+}
+
 }  // namespace
 
 void claim_compute(Application& a, Place::Kind kind) {
-  FuncState& f = a.state.funcs[a.func.value];
-  if (f.compute_directive >= 0)
-    a.refuse(fmt::format("'{}' has its place already, by {}", a.func_def().name,
-                         a.state.directive_text(f.compute_directive)),
-             a.func_def().name, "one compute directive a Func");
-  f.compute_directive = a.index;
+  claim(a, &FuncState::compute_directive, "'{}' has its place already", "one compute directive a Func");
   FuncSchedule& s = a.state.out.funcs[a.func.value];
   s.compute.kind = kind;
   s.compute_origin = a.origin();
 }
 
 void claim_store(Application& a) {
-  FuncState& f = a.state.funcs[a.func.value];
-  if (f.store_directive >= 0)
-    a.refuse(fmt::format("'{}' has its storage already, by {}", a.func_def().name,
-                         a.state.directive_text(f.store_directive)),
-             a.func_def().name, "one store directive a Func");
-  f.store_directive = a.index;
+  claim(a, &FuncState::store_directive, "'{}' has its storage already", "one store directive a Func");
 }
 
 void claim_hoist(Application& a, Place::Kind kind) {
-  FuncState& f = a.state.funcs[a.func.value];
-  if (f.hoist_directive >= 0)
-    a.refuse(fmt::format("the memory of '{}' is hoisted already, by {}", a.func_def().name,
-                         a.state.directive_text(f.hoist_directive)),
-             a.func_def().name, "one hoist_storage a Func");
-  f.hoist_directive = a.index;
+  claim(a, &FuncState::hoist_directive, "the memory of '{}' is hoisted already", "one hoist_storage a Func");
   FuncSchedule& s = a.state.out.funcs[a.func.value];
   s.hoist.kind = kind;
   s.hoist_origin = a.origin();

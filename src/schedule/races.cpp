@@ -17,8 +17,6 @@ namespace calotype::schedule {
 
 namespace {
 
-constexpr std::int64_t most_partial_results = 256;
-
 bool runs_at_one_time(ir::Binding b) { return b != ir::Binding::Serial && b != ir::Binding::Unrolled; }
 
 class StageRaces {
@@ -118,10 +116,10 @@ class StageRaces {
     }
     std::int64_t product = 1;
     for (LoopId id : nest.vectors)
-      product *= std::min(constant_extent(state_, func_, stage_, id).value_or(1), most_partial_results + 1);
-    if (product > most_partial_results)
+      product *= std::min(constant_extent(state_, func_, stage_, id).value_or(1), kMostLanes + 1);
+    if (product > kMostLanes)
       return refuse_nest(fmt::format("{} partial results at once", product), lane,
-                         fmt::format("at most {}", most_partial_results));
+                         fmt::format("at most {}", kMostLanes));
     if (!regroups_floats) return;
     for (LoopId id : nest.loops)
       if (state_.loop(id).reduction) note_reassociation(state_, func_, stage_, id);

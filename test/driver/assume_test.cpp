@@ -92,12 +92,7 @@ TEST(Assume, AnExactSizeOfAnEnlargedInputIsFound) {
 }
 
 TEST(Assume, SizesThatOneExtentHoldsTogetherAreFound) {
-  Dim W("W"), H("H");
-  ImageParam in(Float(32), {W + H, H * 2}, "in");
-  Var x("x");
-  Func out("out");
-  out(x) = in(x, 0) + in(x, 1);
-  const Pipeline p("linear", {in}, {Output(out)});
+  const Pipeline p = testing::joint_sizes();
   Schedule s;
   s.assume("W", Assumption::exact(7)).assume("H", Assumption::exact(3));
   const Kernel kernel = p.compile(s, Target::interpreter("sm_90a"));

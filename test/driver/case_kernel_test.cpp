@@ -120,13 +120,8 @@ TEST(CaseKernel, WrongArgumentsAreRefusedAsByAnyKernel) {
 }
 
 TEST(CaseKernel, SizesOfEnlargedInputsAreFound) {
-  Dim W("W"), H("H");
-  ImageParam in(Float(32), {W + H, H * 2}, "in");
-  Var x("x");
-  Func out("out");
-  out(x) = in(x, 0) + in(x, 1);
-  const Pipeline p("linear", {in}, {Output(out)});
-  ScheduleFile file("linear", Target::cuda("sm_90a"));
+  const Pipeline p = testing::joint_sizes();
+  ScheduleFile file("joint_sizes", Target::cuda("sm_90a"));
   file.add(p, {});
   file.add(p, {}, {.when = {{"W", 7, 7}}});
   file.add(p, {}, {.when = {{"H", 3, 3}}});

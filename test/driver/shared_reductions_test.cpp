@@ -8,6 +8,7 @@
 #include <random>
 
 #include "calotype/calotype.h"
+#include "support/powers.h"
 #include "support/run.h"
 
 namespace calotype {
@@ -18,21 +19,6 @@ using testing::random_buffer;
 using testing::targets;
 
 const Var x("x"), y("y");
-
-/// Numbers of which any sum or product is exact.
-Buffer exact_values(Type type, std::vector<std::int64_t> extents, unsigned seed) {
-  Buffer b(type, std::move(extents));
-  std::mt19937 random(seed);
-  std::vector<std::int64_t> at(b.rank(), 0);
-  const double floats[] = {1, -1, 2, 0.5}, whole[] = {1, 3, 2, 5};
-  for (std::int64_t i = 0; i < b.elements(); ++i) {
-    b.set_value(at, type.is_float()  ? floats[random() % 4]
-                    : type.is_bool() ? static_cast<double>(random() % 2)
-                                     : whole[random() % 4]);
-    for (int d = 0; d < b.rank() && ++at[d] == b.extent(d); ++d) at[d] = 0;
-  }
-  return b;
-}
 
 using Combine = std::function<Expr(Expr, Expr)>;
 
@@ -74,7 +60,7 @@ void expect_reduced(const Combine& op, const std::vector<Type>& types) {
       }
       for (const std::int64_t n : {1, 8, 29})
         for (const std::int64_t k : {1, 11}) {
-          const Buffer in = exact_values(type, {n, k}, static_cast<unsigned>(n + k));
+          const Buffer in = testing::powers(type, {n, k}, static_cast<unsigned>(n + k));
           expect_matches(reduced(op, type, true), dense, target, {in}, {Buffer(type, {n})});
           for (const Schedule& s : {scattered, lanes})
             expect_matches(reduced(op, type, false), s, target, {in}, {Buffer(type, {n})});
@@ -196,7 +182,7 @@ TEST(AtomicUpdates, OfLanesThatHavePartialResults) {
     Schedule s;
     s["all"].update().atomic().parallel("r.y").vectorize("r.x", 8);
     for (const std::int64_t w : {1, 8, 45})
-      expect_matches(p, s, target, {exact_values(Float(32), {w, 19}, static_cast<unsigned>(w))},
+      expect_matches(p, s, target, {testing::powers(Float(32), {w, 19}, static_cast<unsigned>(w))},
                      {Buffer(Float(32), {})});
   }
 }

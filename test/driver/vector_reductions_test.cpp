@@ -8,6 +8,7 @@
 #include <random>
 
 #include "calotype/calotype.h"
+#include "support/powers.h"
 #include "support/run.h"
 
 namespace calotype {
@@ -18,22 +19,6 @@ using testing::random_buffer;
 using testing::targets;
 
 const Var x("x"), y("y");
-
-/// Powers of two of either sign (unsigned and bool: small numbers), so that sums and products are exact.
-Buffer powers(Type type, std::vector<std::int64_t> extents, unsigned seed) {
-  Buffer b(type, std::move(extents));
-  std::mt19937 random(seed);
-  std::vector<std::int64_t> at(b.rank(), 0);
-  const double floats[] = {1, -1, 2, 0.5, -1, 1}, whole[] = {1, 3, 2, 5, 1, 7};
-  for (std::int64_t i = 0; i < b.elements(); ++i) {
-    const double value = type.is_float()  ? floats[random() % 6]
-                         : type.is_bool() ? static_cast<double>(random() % 2)
-                                          : whole[random() % 6] * (type.is_int() && random() % 2 ? -1 : 1);
-    b.set_value(at, value);
-    for (int d = 0; d < b.rank() && ++at[d] == b.extent(d); ++d) at[d] = 0;
-  }
-  return b;
-}
 
 struct Operation {
   const char* name;
@@ -92,7 +77,8 @@ TEST(VectorReductions, EveryOperationOfEveryType) {
         s["f"].update().vectorize("k", 8);
         const Pipeline p = rows(op, type);
         for (const std::int64_t k : {1, 8, 37})
-          expect_matches(p, s, target, {powers(type, {k, 5}, static_cast<unsigned>(k))}, {Buffer(type, {5})});
+          expect_matches(p, s, target, {testing::powers(type, {k, 5}, static_cast<unsigned>(k))},
+                         {Buffer(type, {5})});
       }
 }
 
@@ -107,7 +93,7 @@ TEST(VectorReductions, EveryLengthAndFactor) {
         for (const bool some : {false, true}) {
           const Pipeline p = rows(operations()[0], Float(32), some);
           for (const std::int64_t k : {1, 2, 15, 16, 17, 64, 67})
-            expect_matches(p, s, target, {powers(Float(32), {k, 3}, static_cast<unsigned>(k))},
+            expect_matches(p, s, target, {testing::powers(Float(32), {k, 3}, static_cast<unsigned>(k))},
                            {Buffer(Float(32), {3})});
         }
       }
@@ -223,7 +209,7 @@ TEST(VectorReductions, BesideAVectorOfPlaces) {
     for (const Schedule& s : {inside, outside})
       for (const std::int64_t k : {1, 8, 19})
         for (const std::int64_t n : {1, 4, 10})
-          expect_matches(p, s, target, {powers(Int(32), {k, n}, static_cast<unsigned>(k + n))},
+          expect_matches(p, s, target, {testing::powers(Int(32), {k, n}, static_cast<unsigned>(k + n))},
                          {Buffer(Int(32), {n})});
   }
 }

@@ -9,6 +9,7 @@ namespace calotype::test {
 namespace {
 
 using testing::random_buffer;
+using testing::targets;
 
 /// out(x, y) = image(x, y) + image(x + 1, y) scaled by `gain`, with an image of one column more.
 Pipeline scale() {
@@ -45,14 +46,6 @@ void expect_poisoned(const Buffer& poisoned) {
   for (std::int64_t v = 0; v < poisoned.extent(1); ++v)
     for (std::int64_t u = 0; u < poisoned.extent(0); ++u)
       ASSERT_EQ(poisoned.value({u, v}), expected.value({u, v})) << u << "," << v;
-}
-
-std::vector<Target> targets() {
-#ifdef CALOTYPE_HAS_LLVM
-  return {Target::host(), gpu};
-#else
-  return {gpu};
-#endif
 }
 
 void expect_rows(const std::vector<Row>& rows) {

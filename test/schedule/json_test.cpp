@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "calotype/schedule_file.h"
+#include "file_text.h"
 #include "helpers.h"
 
 namespace calotype::test {
@@ -20,28 +21,12 @@ Schedule sample() {
 }
 std::string sample_text() { return sample().to_json(matmul(), Target::host()); }
 
-/// The text with one occurrence of `from` replaced.
-std::string with(const std::string& from, const std::string& to) {
-  std::string text = sample_text();
-  const std::size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from << "\nin\n" << text;
-  if (at != std::string::npos) text.replace(at, from.size(), to);
-  return text;
-}
+std::string with(const std::string& from, const std::string& to) { return replaced(sample_text(), from, to); }
 
-/// Loading fails with Error(Usage), or the kind given, whose text has every part.
 void expect_bad(const std::string& text, const std::vector<std::string>& parts,
                 ErrorKind kind = ErrorKind::Usage) {
-  try {
-    Schedule::from_json(text, matmul(), "f.json");
-    ADD_FAILURE() << "loaded\n" << text;
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), kind) << e.what();
-    const std::string message = e.diagnostic().str();
-    EXPECT_NE(message.find("f.json:"), std::string::npos) << message;
-    for (const std::string& part : parts)
-      EXPECT_NE(message.find(part), std::string::npos) << part << "\nin\n" << message;
-  }
+  expect_unreadable([](const std::string& t) { Schedule::from_json(t, matmul(), "f.json"); }, text, parts,
+                    kind);
 }
 
 TEST(Json, HasOneDirectiveALineInCanonicalOrder) {

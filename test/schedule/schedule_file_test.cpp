@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "file_text.h"
 #include "helpers.h"
 #include "schedule/cases.h"
 
@@ -37,27 +38,18 @@ ScheduleFile sample_file() {
 }
 
 std::string with(const std::string& from, const std::string& to) {
-  std::string text = sample_file().str();
-  const std::size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from << "\nin\n" << text;
-  if (at != std::string::npos) text.replace(at, from.size(), to);
-  return text;
+  return replaced(sample_file().str(), from, to);
 }
 
 void expect_bad(const std::string& text, const std::vector<std::string>& parts,
                 ErrorKind kind = ErrorKind::Usage) {
-  try {
-    const ScheduleFile file = ScheduleFile::parse(text, "f.json");
-    file.check(matmul());
-    file.check(matmul(Int(32)));
-    ADD_FAILURE() << "loaded\n" << text;
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), kind) << e.what();
-    const std::string message = e.diagnostic().str();
-    EXPECT_NE(message.find("f.json:"), std::string::npos) << message;
-    for (const std::string& part : parts)
-      EXPECT_NE(message.find(part), std::string::npos) << part << "\nin\n" << message;
-  }
+  expect_unreadable(
+      [](const std::string& t) {
+        const ScheduleFile file = ScheduleFile::parse(t, "f.json");
+        file.check(matmul());
+        file.check(matmul(Int(32)));
+      },
+      text, parts, kind);
 }
 
 TEST(ScheduleFile, HasACaseALineInCanonicalOrder) {

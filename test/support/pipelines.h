@@ -41,4 +41,14 @@ inline Pipeline row_sums() {
   return Pipeline("row_sums", {in}, {Output(out, {N, R})});
 }
 
+/// Sizes that one extent of the input holds together: W + H and 2 H.
+inline Pipeline joint_sizes() {
+  Dim W("W"), H("H");
+  ImageParam in(Float(32), {W + H, H * 2}, "in");
+  Var x("x");
+  Func out("out");
+  out(x) = in(x, 0) + in(x, 1);
+  return Pipeline("joint_sizes", {in}, {Output(out)});
+}
+
 }  // namespace calotype::testing

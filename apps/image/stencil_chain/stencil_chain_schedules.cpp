@@ -11,7 +11,7 @@ constexpr int kStencils = 32;
 
 std::string stage(int i) { return "stage" + std::to_string(i); }
 
-// Every stencil at root, serial.
+// Every stencil at root, the output serial.
 Schedule naive(const OperatorTypes&) {
   Schedule s;
   s["edged"].compute_inline();
@@ -21,12 +21,9 @@ Schedule naive(const OperatorTypes&) {
   return s;
 }
 
-// Tiles in parallel. Down a tile the stencils follow each other: each makes a row when the one after it needs
-// it, and keeps the few that are read together. Only the tiles' margins are computed twice.
-Schedule host(const OperatorTypes&) {
-  Schedule s;
+/// Tiles of the output in parallel, each row in vectors: the knob is their number of lanes.
+Knob tile_output(Schedule& s) {
   const Knob width = s.knob("WIDTH", 512), height = s.knob("HEIGHT", 512), vector = s.knob("VECTOR", 32);
-  s["edged"].compute_inline();
   s["out"]
       .compute_root()
       .split("y", "yo", "yi", height)
@@ -35,6 +32,15 @@ Schedule host(const OperatorTypes&) {
       .vectorize("xi", vector)
       .parallel("c")
       .parallel("yo");
+  return vector;
+}
+
+// Tiles in parallel. Down a tile the stencils follow each other: each makes a row when the one after it needs
+// it, and keeps the few that are read together. Only the tiles' margins are computed twice.
+Schedule host(const OperatorTypes&) {
+  Schedule s;
+  s["edged"].compute_inline();
+  const Knob vector = tile_output(s);
   for (int i = 0; i < kStencils; ++i)
     s[stage(i)].store_at("out", "xo").compute_at("out", "yi").vectorize("x", vector);
   s[stage(kStencils)].compute_inline();
@@ -44,16 +50,8 @@ Schedule host(const OperatorTypes&) {
 // The same tiles, in which one stencil after the other is made whole.
 Schedule tiles(const OperatorTypes&) {
   Schedule s;
-  const Knob width = s.knob("WIDTH", 512), height = s.knob("HEIGHT", 512), vector = s.knob("VECTOR", 32);
   s["edged"].compute_inline();
-  s["out"]
-      .compute_root()
-      .split("y", "yo", "yi", height)
-      .split("x", "xo", "xi", width)
-      .reorder("xi", "yi", "xo", "yo", "c")
-      .vectorize("xi", vector)
-      .parallel("c")
-      .parallel("yo");
+  const Knob vector = tile_output(s);
   for (int i = 0; i < kStencils; ++i) s[stage(i)].compute_at("out", "xo").vectorize("x", vector);
   s[stage(kStencils)].compute_inline();
   return s;

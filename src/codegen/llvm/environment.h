@@ -6,6 +6,7 @@
 
 #include <unordered_map>
 
+#include "ir/questions.h"
 #include "ir/stmt.h"
 
 namespace calotype::llvm_backend {
@@ -40,7 +41,7 @@ class Bound {
       environment_.vector_lets.clear();  // a definition may name the symbol in its outer meaning
     }
     environment_.symbols[symbol_] = value;
-    if (definition.defined() && definition->type.lanes > 1 && !reads_memory(definition)) {
+    if (definition.defined() && definition->type.lanes > 1 && !ir::reads_memory(definition)) {
       environment_.vector_lets[symbol_] = definition;
     }
   }
@@ -58,10 +59,6 @@ class Bound {
   bool shadows() const { return hidden_ != nullptr; }
 
  private:
-  static bool reads_memory(const Expr& e) {
-    return ir::any_of(e, [](const Expr& node) { return ir::info(node->op).group == ir::OpGroup::memory; });
-  }
-
   Environment& environment_;
   const ir::Symbol* symbol_;
   llvm::Value* hidden_ = nullptr;

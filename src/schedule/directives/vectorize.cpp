@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "schedule/lane_nest.h"
 #include "schedule/loops.h"
 
 namespace calotype {
@@ -17,8 +18,6 @@ Stage& Stage::vectorize(const LoopName& loop, Factor factor, Tail tail) {
 }
 
 namespace schedule {
-
-constexpr std::int64_t most_lanes = 256;
 
 static void apply(Application& a) {
   LoopId loop = a.loop("loop");
@@ -37,17 +36,17 @@ static void check_lanes(const Application& a) {
     if (a.state.loop(id).binding != ir::Binding::Vector) continue;
     ++loops;
     last = std::max(last, a.state.loop_directives[id.value]);
-    lanes *= std::min(constant_extent(a.state, a.func, a.stage, id).value_or(1), most_lanes + 1);
+    lanes *= std::min(constant_extent(a.state, a.func, a.stage, id).value_or(1), kMostLanes + 1);
   }
-  if (loops > 1 && lanes > most_lanes && last == a.index)  // said once
+  if (loops > 1 && lanes > kMostLanes && last == a.index)  // said once
     a.refuse(fmt::format("the {} vector loops of {} have {} lanes together", loops,
                          a.state.stage_name(a.func, a.stage), lanes),
-             a.name("loop"), fmt::format("at most {} lanes in all", most_lanes));
+             a.name("loop"), fmt::format("at most {} lanes in all", kMostLanes));
 }
 
 // The extent may be promised by a later `bound`, so it is looked at last.
 static void check(Application& a) {
-  if (!a.has("by")) require_constant_extent(a, a.name("loop"), most_lanes);
+  if (!a.has("by")) require_constant_extent(a, a.name("loop"), kMostLanes);
   check_lanes(a);
 }
 
@@ -64,7 +63,7 @@ DirectiveSpec vectorize_spec() {
           "a vector over the reduction loops around and combined at the end. Lanes that write places of "
           "their own, or whose update is `atomic`, need no proof.",
       .args = {{.name = "loop", .kind = ArgKind::Loop, .doc = "the loop"},
-               {.name = "by", .kind = ArgKind::Integer, .doc = "lanes", .optional = true, .high = most_lanes},
+               {.name = "by", .kind = ArgKind::Integer, .doc = "lanes", .optional = true, .high = kMostLanes},
                tail_argument()},
       .reorders = "if lanes have partial results of floats, as f(...) op term",
       .refused = {"the loop is a reduction loop of which two lanes may meet in one place (a race), and the "
