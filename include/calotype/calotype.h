@@ -5,6 +5,7 @@
 #include "calotype/dlpack.h"
 #include "calotype/error.h"
 #include "calotype/expr.h"
+#include "calotype/extern.h"
 #include "calotype/fixed_point.h"
 #include "calotype/func.h"
 #include "calotype/image_param.h"

@@ -9,6 +9,7 @@
 
 #include "calotype/error.h"
 #include "calotype/expr.h"
+#include "calotype/extern.h"
 #include "calotype/tuple.h"
 
 namespace calotype {
@@ -56,12 +57,17 @@ class Param {
   const std::string& name() const;
   Type type() const;
   std::optional<double> initial() const { return initial_; }
+  /// The same Param, with values in [low, high] alone: known to the compiler, and checked at each call
+  /// (Error(Argument)). Error(Algorithm) if no value of the type is in it, or `initial` is not.
+  Param range(double low, double high) const;
+  std::optional<double> low() const { return low_; }
+  std::optional<double> high() const { return high_; }
   operator Expr() const;
   const ir::SymbolPtr& symbol() const { return symbol_; }
 
  private:
   ir::SymbolPtr symbol_;
-  std::optional<double> initial_;
+  std::optional<double> initial_, low_, high_;
 };
 
 /// One coordinate of a reduction domain. Its name differs from the arguments of the Func that uses it.
@@ -181,6 +187,22 @@ class Func {
   }
   FuncRef at(std::vector<Expr> args) const;
   FuncRef operator()(std::vector<Expr> args) const { return at(std::move(args)); }
+
+  /// Defines the Func by a function that computes its values box by box: at `args`, of these element types
+  /// (several: the values are Tuples).
+  ///
+  /// `reads` says of what: uses of Funcs and inputs at coordinates in terms of `args`, of one RDom's
+  /// coordinates, of sizes and Params, as a definition would write them. A stencil of three columns reads
+  /// g(x - 1, y), g(x, y) and g(x + 1, y); a transform of rows reads g(r, y) for an RDom r over the row. The
+  /// function is given, for each Func and input among them in the order of first use, a buffer with at least
+  /// the elements that the box of values reads by them. `scalars` are values of sizes and Params, passed on.
+  ///
+  /// The Func has no updates and is not computed inline; its stage has no loops, so that of directives those
+  /// on places and storage apply. Host targets alone: elsewhere compile refuses it. A function that fails
+  /// ends the call with Error(Call).
+  void define_extern(const std::vector<Var>& args, const std::vector<Type>& types,
+                     const ExternFunction& function, const std::vector<Expr>& reads,
+                     const std::vector<Expr>& scalars = {});
 
   const std::string& name() const;
   bool defined() const;

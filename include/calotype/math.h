@@ -58,6 +58,11 @@ Expr exp(Expr a);
 Expr log(Expr a);
 /// a^b for a > 0 that is no subnormal number, as fast::exp(b * fast::log(a)), with the errors of both.
 Expr pow(Expr a, Expr b);
+/// For |a| <= pi within an absolute error of 2^-20; larger ones lose what the reduction to that range does.
+Expr sin(Expr a);
+Expr cos(Expr a);
+/// Within a relative error of 2^-10.
+Expr tanh(Expr a);
 /// a / b for finite a and a divisor that is no subnormal number: within a relative error of 2^-21 plus |a| *
 /// 2^-126.
 Expr divide(Expr a, Expr b);

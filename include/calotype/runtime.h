@@ -82,6 +82,19 @@ typedef struct calotype_context {
   calotype_error error; /* of the last call */
 } calotype_context;
 
+/* One call of a function that computes a box of a Func's values (calotype/extern.h). Each buffer covers a
+ * box: its data is the element at the smallest coordinates, which `dims` says with extents and strides. */
+typedef struct calotype_extern_call {
+  void* user;                     /* of the ExternFunction */
+  const calotype_buffer* outputs; /* one for each value of the Func, all of the same box */
+  const calotype_buffer* inputs;  /* what is read, in the order of first use */
+  const calotype_argument* scalars;
+  uint32_t output_count, input_count, scalar_count;
+} calotype_extern_call;
+
+/* Not 0: it failed, and the call ends. */
+typedef int (*calotype_extern_function)(const calotype_extern_call* call);
+
 /* Where lines go that no context takes: those of calls whose context has no `print`, and of the reference
  * evaluator. Null: to stderr, as at first. For the whole process; not while anything prints. */
 void calotype_set_print(void (*print)(void* user, const char* line), void* user);

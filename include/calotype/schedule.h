@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "calotype/buffer_form.h"
 #include "calotype/error.h"
 #include "calotype/func.h"
 #include "calotype/image_param.h"
@@ -28,7 +29,12 @@ enum class Tail {
   ShiftInwards,  ///< the last tile moves back and recomputes; pure definitions only, extent >= factor
   RoundUp,       ///< compute past the end: enlarges what is allocated; not for outputs, inputs or reductions
   Predicate,     ///< mask loads and stores
+  PredicateLoads,   ///< mask loads; stores past the end, which enlarges what is allocated, as RoundUp
+  PredicateStores,  ///< mask stores; loads past the end, which enlarges what producers compute, as RoundUp
 };
+
+/// What `trace` reports.
+enum class Trace { Loads, Stores, Productions };
 
 /// Where the values of a Func live.
 enum class Memory { Auto, Heap, Stack, Global, Shared, Register, Local };
@@ -226,6 +232,12 @@ class Stage {
   /// Rotate through `copies` of the memory, from one iteration to the next of the loops between where it is
   /// allocated and where it is stored.
   Stage& ring_buffer(Factor copies);
+  /// How coordinates lie in memory, innermost first: parts "x", "x / 8", "x % 8" or "x / 8 % 4" of the Func's
+  /// coordinates, counted from the first that is stored. {"x % 8", "y", "x / 8"} has columns of 8.
+  Stage& layout(const std::vector<std::string>& parts);
+  /// Keep the values from one call to the next, for calls with the same sizes and Params. For Funcs at root
+  /// that read no input.
+  Stage& memoize();
   /// Stores to the Func's memory (an output's as well) pass the caches by, where the machine can.
   Stage& stream_stores();
 
@@ -337,6 +349,12 @@ class Schedule {
   /// The kernel is for these values of a size alone: the compiler uses it, and a call with another value is
   /// an error. Several assumptions of one size all hold. It does not matter where in the list they stand.
   Schedule& assume(const SizeName& size, const Assumption& assumption);
+
+  /// The kernel is for arguments whose memory lies so: the compiler uses it, and a call with another is an
+  /// error.
+  Schedule& assume_buffer(const BufferForm& form);
+  /// Prints a line for each of these that happens to a Func or input: for looking, not for use.
+  void trace(const FuncName& of, const std::vector<Trace>& what = {Trace::Stores, Trace::Productions});
 
   /// A named integer. Its value is part of the schedule.
   Knob knob(const std::string& name, std::int64_t value);

@@ -41,7 +41,8 @@ struct FileTemplate {
 
 struct FileCase {
   std::string variant;
-  std::vector<SizeRange> when;  ///< empty: all sizes
+  std::vector<SizeRange> when;      ///< empty: all sizes
+  std::vector<BufferForm> buffers;  ///< empty: however they lie
   std::string template_name;
   std::vector<Knob> knobs;
   std::string measured;  ///< a JSON object as text, or empty
@@ -58,6 +59,7 @@ struct FileNumerics {
 /// name.
 struct NewCase {
   std::vector<SizeRange> when = {};
+  std::vector<BufferForm> buffers = {};
   std::string variant = {};
   std::string template_name = {};
   std::string measured = {};

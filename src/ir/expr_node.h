@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "calotype/extern.h"
 #include "ir/symbol.h"
 
 namespace calotype::ir {
@@ -30,7 +31,17 @@ struct OpInfo {
 const OpInfo& info(Op op);
 
 using TextPtr = std::shared_ptr<const std::string>;
-using Attr = std::variant<std::monostate, std::int64_t, double, SymbolPtr, CalleePtr, BufferPtr, TextPtr>;
+
+/// What computes the values of an extern stage.
+struct Extern {
+  ExternFunction function;
+  std::vector<Type> types;  ///< of the values
+  std::size_t reads = 0;    ///< how many operands, from the first, are reads; the others are scalars
+};
+using ExternPtr = std::shared_ptr<const Extern>;
+
+using Attr =
+    std::variant<std::monostate, std::int64_t, double, SymbolPtr, CalleePtr, BufferPtr, TextPtr, ExternPtr>;
 
 struct ExprNode {
   Op op;

@@ -19,6 +19,7 @@ namespace calotype::ir {
 /// | Barrier  |                                |              | SyncInfo  |
 /// | Note     |                                | body         | text      |
 /// | Prefetch | index, (count, step)..         |              | Buffer    |
+/// | Extern   | as its record says             |              | ExternCall |
 /// | Meter    | [amount]                       | [body]       | Meter     |
 ///
 /// Store: predicate is Bool of as many lanes as the value; false lanes touch no memory. It is always there:
@@ -44,6 +45,7 @@ enum class StmtKind : std::uint8_t {
   Barrier,
   Note,
   Prefetch,
+  Extern,
   Meter
 };
 
@@ -89,10 +91,20 @@ struct Meter {
 };
 using MeterPtr = std::shared_ptr<const Meter>;
 
+/// A call of a function that computes a box. The operands of the statement: for each buffer, the outputs
+/// first, the first coordinate of the box in each dimension, then the extents; then the scalars.
+struct ExternCall {
+  ExternPtr callee;
+  std::string func;                ///< the Func whose values they are
+  std::vector<BufferPtr> outputs;  ///< one for each value
+  std::vector<BufferPtr> inputs;
+};
+using ExternCallPtr = std::shared_ptr<const ExternCall>;
+
 struct StmtNode;
 using Stmt = std::shared_ptr<const StmtNode>;
 using StmtAttr = std::variant<std::monostate, SymbolPtr, LoopInfoPtr, BufferPtr, SyncInfoPtr, MeterPtr,
-                              std::string, AtomicPtr>;
+                              std::string, AtomicPtr, ExternCallPtr>;
 
 struct StmtNode {
   StmtKind kind;

@@ -87,7 +87,7 @@ struct ParamDef {
   ir::SymbolPtr symbol;
   std::string name;
   Type type;
-  std::optional<double> initial;
+  std::optional<double> initial, low, high;
 };
 
 /// An output buffer. A Func whose values are Tuples has one for each component, one after the other, all of

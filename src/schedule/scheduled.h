@@ -117,12 +117,21 @@ struct DimNumber {
   std::string origin;
 };
 
+/// One of the coordinates in memory that a layout gives: (x / divide) % modulo of a Func's coordinate x.
+struct StoragePart {
+  int dim = 0;
+  std::int64_t divide = 1;
+  std::optional<std::int64_t> modulo;
+};
+
 /// The memory of a Func, dimension by dimension.
 struct StorageSchedule {
   std::vector<int> order;  ///< innermost first; empty: as the coordinates
   std::vector<DimNumber> multiples, pads, extents, folds;
   std::string origin;  ///< the last directive that changes strides; empty: none
   bool stream_loads = false, stream_stores = false;
+  std::vector<StoragePart> layout;  ///< innermost first; empty: by `order`
+  std::string layout_origin;
   std::int64_t copies = 1;  ///< of all of it, used in turn
   std::string copies_origin;
 
@@ -152,6 +161,21 @@ struct Estimate {
 struct SizeAssumption {
   ir::SymbolPtr symbol;
   SizeRange range;
+  std::string origin;
+};
+
+/// The schedule holds for arguments whose memory lies so alone.
+struct FormAssumption {
+  bool output = false;
+  int argument = 0;  ///< position among Graph::inputs or Graph::outputs
+  BufferForm form;
+  std::string origin;
+};
+
+/// What is reported of a Func or input.
+struct Traced {
+  std::string of;
+  bool loads = false, stores = false, productions = false;
   std::string origin;
 };
 
@@ -188,6 +212,7 @@ struct FuncSchedule {
   std::vector<StageSchedule> stages;
   std::string compute_origin;  ///< directive or "default"
   std::string memory_origin;   ///< directive, or empty
+  std::string memoize_origin;  ///< directive by which its values outlive a call; empty: none
 };
 
 /// What the schedule lets the compiler do to float results.
@@ -204,7 +229,9 @@ struct Scheduled {
   std::vector<SharedNest> shared;              ///< in the order of the directives
   std::vector<SizeAssumption> assumptions;     ///< sizes with one value are that constant in `graph`
   std::vector<AssumedExtent> assumed_extents;  ///< what tells their values at a call
-  std::vector<Decision> decisions;             ///< what is known of the calls that it is for
+  std::vector<FormAssumption> forms;           ///< of the memory of arguments
+  std::vector<Traced> traced;
+  std::vector<Decision> decisions;                             ///< what is known of the calls that it is for
   std::vector<std::pair<std::string, ir::SymbolPtr>> strides;  ///< named by conditions, as "A.stride.1"
   std::optional<Rejection> rejection;                          ///< none: calls are served
   Numerics numerics;
