@@ -58,7 +58,7 @@ void load_file(const Selection& select, Loaded& loaded) {
       loaded.entries.push_back({types,
                                 pipeline,
                                 schedule::case_text(file, i),
-                                {c.when, c.variant, c.template_name, c.measured},
+                                {c.when, c.buffers, c.variant, c.template_name, c.measured},
                                 std::move(schedule)});
     }
   }

@@ -44,6 +44,7 @@ struct HashAttr {
     return mix(hash_text(callee->name), static_cast<std::uint64_t>(callee->index));
   }
   std::uint64_t operator()(const TextPtr& text) const { return hash_text(*text); }
+  std::uint64_t operator()(const ExternPtr& callee) const { return hash_text(callee->function.name); }
   std::uint64_t operator()(const BufferPtr& buffer) const {
     return mix(buffer->unique, hash_text(buffer->name));
   }

@@ -78,6 +78,8 @@ class StmtPrinter {
         return print_children(*s);
       case StmtKind::Prefetch:
         return print_prefetch(*s);
+      case StmtKind::Extern:
+        return print_extern(*s);
       case StmtKind::Meter:
         line((s->exprs.empty() ? "// measured: " : "count " + to_string(s->exprs[0]) + " of ") +
              s->meter().name);
@@ -88,6 +90,28 @@ class StmtPrinter {
  private:
   void line(const std::string& text) {
     text_ += std::string(static_cast<std::size_t>(indent_) * 2, ' ') + text + "\n";
+  }
+
+  /// "f: name(out [0, 8) x [0, 4); in [0, 9) x [0, 4); n)".
+  void print_extern(const StmtNode& s) {
+    const ExternCall& call = *std::get<ExternCallPtr>(s.attr);
+    std::size_t next = 0;
+    const auto boxes = [&](const std::vector<BufferPtr>& buffers) {
+      std::string text;
+      for (const BufferPtr& b : buffers) {
+        const std::size_t rank = b->extents.size();
+        text += (text.empty() ? "" : ", ") + b->name;
+        for (std::size_t d = 0; d < rank; ++d)
+          text += fmt::format("{}[{}, +{})", d ? " x " : " ", to_string(s.exprs[next + d]),
+                              to_string(s.exprs[next + rank + d]));
+        next += 2 * rank;
+      }
+      return text;
+    };
+    std::string text = boxes(call.outputs);
+    text += "; " + boxes(call.inputs);
+    for (; next < s.exprs.size(); ++next) text += "; " + to_string(s.exprs[next]);
+    line(fmt::format("extern {}({})", call.callee->function.name, text));
   }
 
   static std::string comment(const std::string& text) { return text.empty() ? "" : "  // " + text; }

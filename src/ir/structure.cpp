@@ -32,6 +32,9 @@ struct CompareAttr {
     return three_way(std::tie(a->unique, a->name, a), std::tie(b->unique, b->name, b));
   }
   int operator()(const TextPtr& a, const TextPtr& b) const { return a->compare(*b); }
+  int operator()(const ExternPtr& a, const ExternPtr& b) const {
+    return three_way(std::tie(a->function.name, a), std::tie(b->function.name, b));
+  }
   template <class A, class B>
   int operator()(const A&, const B&) const {
     return 0;  // unreachable: the alternatives are compared first

@@ -103,6 +103,8 @@ class Compiler {
         break;
       case StmtKind::Prefetch:
         refuse(code_, "a prefetch in a kernel", ir::to_string(s));
+      case StmtKind::Extern:
+        refuse(code_, "an extern stage in a kernel", ir::to_string(s));
       case StmtKind::Meter:
         refuse(code_, "a profile of a kernel", ir::to_string(s));
     }

@@ -206,6 +206,8 @@ void KernelPrinter::statement(const ir::Stmt& s) {
       return statement(s->body());
     case StmtKind::Prefetch:
       refuse("a prefetch in a kernel", s->buffer()->name);
+    case StmtKind::Extern:
+      refuse("an extern stage in a kernel", std::get<ir::ExternCallPtr>(s->attr)->func);
     case StmtKind::Meter:
       refuse("a profile of a kernel", s->meter().name);
   }

@@ -47,6 +47,8 @@ void StmtEmitter::emit(const ir::Stmt& s) {
       return emit(s->body());
     case ir::StmtKind::Prefetch:
       return emit_prefetch(*s);
+    case ir::StmtKind::Extern:
+      internal_error("extern stages are not there yet");
     case ir::StmtKind::Meter:
       return emit_meter(*s);
   }
