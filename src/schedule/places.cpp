@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "schedule/shared.h"
 
@@ -12,15 +13,9 @@ namespace calotype::schedule {
 
 namespace {
 
-/// A stage that a text may mean.
-struct Named {
-  FuncId func;
-  int stage = 0;
-};
-
 /// "acc.update(0)" is that update, "acc.pure" stage 0, "acc" any stage of acc.
-std::vector<Named> stages_named(const State& state, const std::string& text) {
-  std::vector<Named> found;
+std::vector<StageId> stages_named(const State& state, const std::string& text) {
+  std::vector<StageId> found;
   for (const lang::FuncDef& f : state.out.graph.funcs) {
     for (int i = 0; i < static_cast<int>(f.stages.size()); i++) {
       const bool exact = i > 0 && text == lang::stage_name(f, i);
@@ -30,8 +25,8 @@ std::vector<Named> stages_named(const State& state, const std::string& text) {
   return found;
 }
 
-bool inside_refused(const State& state, const std::vector<Named>& stages, const std::string& loop) {
-  return std::any_of(stages.begin(), stages.end(), [&](const Named& n) {
+bool inside_refused(const State& state, const std::vector<StageId>& stages, const std::string& loop) {
+  return std::any_of(stages.begin(), stages.end(), [&](const StageId& n) {
     const auto& unmade = state.funcs[n.func.value].stages[n.stage].unmade;
     return std::find(unmade.begin(), unmade.end(), loop) != unmade.end();
   });
@@ -44,8 +39,8 @@ void unknown_stage(State& state, const LoopReference& r) {
                name_choices(r.stage, state.stage_names(), "stages"));
 }
 
-void unknown_loop(State& state, const LoopReference& r, const std::vector<Named>& stages) {
-  for (const Named& n : stages)
+void unknown_loop(State& state, const LoopReference& r, const std::vector<StageId>& stages) {
+  for (const StageId& n : stages)
     for (LoopId id : state.stage(n.func, n.stage).ever)
       if (state.loop(id).name == r.loop)
         return state.refuse(r.func, -1, r.directive,
@@ -53,7 +48,7 @@ void unknown_loop(State& state, const LoopReference& r, const std::vector<Named>
                                         state.stage_name(n.func, n.stage), state.loop(id).replaced_by),
                             r.loop, state.loops_text(n.func, n.stage));
   std::vector<std::string> names;
-  for (const Named& n : stages)
+  for (const StageId& n : stages)
     for (const std::string& name : state.loop_names(n.func, n.stage))
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   state.refuse(r.func, -1, r.directive, fmt::format("there is no loop '{}' in {}", r.loop, r.stage), r.loop,
@@ -63,12 +58,12 @@ void unknown_loop(State& state, const LoopReference& r, const std::vector<Named>
 }  // namespace
 
 std::optional<Place> find_place(State& state, const LoopReference& r) {
-  const std::vector<Named> stages = stages_named(state, r.stage);
+  const std::vector<StageId> stages = stages_named(state, r.stage);
   if (stages.empty()) unknown_stage(state, r);
   if (stages.empty() || inside_refused(state, stages, r.loop)) return std::nullopt;
   std::vector<Place> found;
   std::vector<std::string> where;
-  for (const Named& n : stages)
+  for (const StageId& n : stages)
     for (LoopId id : state.loops_of(n.func, n.stage).loops)
       if (state.loop(id).name == r.loop) {
         found.push_back({Place::Kind::At, n.func, n.stage, id});
@@ -94,12 +89,6 @@ void resolve(State& state, const LoopReference& r) {
   state.stage(found->func, found->stage).referred = true;
   FuncSchedule& f = state.out.funcs[r.func.value];
   f.*r.place = owner_of(state, *found);
-}
-
-bool reads(const lang::StageDef& stage, FuncId func) {
-  for (const ir::CalleePtr& c : lang::callees(stage))
-    if (c->kind == ir::CalleeKind::Func && c->index == func.value) return true;
-  return false;
 }
 
 /// Refuses a Func that would be computed inside its own loops: that may be where stages share some.
@@ -158,14 +147,6 @@ void resolve_places(State& state) {
   refuse_circles(state);
 }
 
-std::vector<Reader> readers_of(const State& state, FuncId func) {
-  std::vector<Reader> readers;
-  for (const lang::FuncDef& f : state.out.graph.funcs)
-    for (int i = 0; i < static_cast<int>(f.stages.size()); i++)
-      if (f.id != func && reads(f.stages[i], func)) readers.push_back({f.id, i});
-  return readers;
-}
-
 std::vector<Around> loops_around(const State& state, FuncId func, int stage) {
   std::vector<Around> around;
   for (LoopId id : state.loops_of(func, stage).loops)
@@ -184,15 +165,48 @@ std::vector<Around> loops_around(const State& state, const Place& place) {
 
 namespace {
 
+/// The stages that read each Func, in order. Made once for all checks: a definition may be long.
+class Readers {
+ public:
+  explicit Readers(const lang::Graph& graph) : of_(graph.funcs.size()) {
+    for (const lang::FuncDef& f : graph.funcs)
+      for (int i = 0; i < static_cast<int>(f.stages.size()); i++)
+        for (const ir::CalleePtr& c : lang::callees(f.stages[i]))
+          if (c->kind == ir::CalleeKind::Func && c->index != f.id.value) add(of_[c->index], {f.id, i});
+  }
+  const std::vector<StageId>& of(FuncId func) const { return of_[func.value]; }
+
+  /// Whether values of `func` reach `consumer`, directly or through other Funcs.
+  bool reach(FuncId func, FuncId consumer) const {
+    std::set<FuncId> seen;
+    return reach(func, consumer, seen);
+  }
+
+ private:
+  /// Components of a Tuple are callees of their own.
+  static void add(std::vector<StageId>& readers, const StageId& reader) {
+    if (readers.empty() || readers.back() != reader) readers.push_back(reader);
+  }
+  bool reach(FuncId func, FuncId consumer, std::set<FuncId>& seen) const {
+    if (!seen.insert(func).second) return false;
+    return std::any_of(of(func).begin(), of(func).end(),
+                       [&](const StageId& r) { return r.func == consumer || reach(r.func, consumer, seen); });
+  }
+
+  std::vector<std::vector<StageId>> of_;
+};
+
 /// Whether the body of a stage runs inside the place's loop, through inlined Funcs to their readers.
-/// `outside` gets the first reader that does not.
-bool inside(const State& state, const Reader& reader, const Place& place, Reader& outside) {
+/// `outside` gets the first reader that does not; `seen` are inlined Funcs whose readers were looked at.
+bool inside(const State& state, const Readers& readers, const StageId& reader, const Place& place,
+            std::set<FuncId>& seen, StageId& outside) {
   if (reader.func == place.func && reader.stage == place.stage) return true;
   if (runs_in(state, reader.func, reader.stage, place.loop)) return true;
   const Place& own = state.out.of(reader.func).compute;
   if (own.kind == Place::Kind::Inline) {
-    for (const Reader& next : readers_of(state, reader.func))
-      if (!inside(state, next, place, outside)) return false;
+    if (!seen.insert(reader.func).second) return true;
+    for (const StageId& next : readers.of(reader.func))
+      if (!inside(state, readers, next, place, seen, outside)) return false;
     return true;
   }
   for (const Around& l : loops_around(state, own))
@@ -201,31 +215,25 @@ bool inside(const State& state, const Reader& reader, const Place& place, Reader
   return false;
 }
 
-bool consumes(const State& state, FuncId consumer, FuncId func) {
-  for (const Reader& r : readers_of(state, func))
-    if (r.func == consumer || consumes(state, consumer, r.func)) return true;
-  return false;
-}
-
 /// The place, as refusals name it.
 std::string text_of_place(const State& state, const Place& p) {
   return fmt::format("'{}' of {}", state.loop(p.loop).name, state.stage_name(p.func, p.stage));
 }
 
-bool check_consumer(State& state, FuncId func, const Place& place, int directive) {
-  if (consumes(state, place.func, func)) return true;
+bool check_consumer(State& state, const Readers& readers, FuncId func, const Place& place, int directive) {
+  if (readers.reach(func, place.func)) return true;
   for (const SharedNest& nest : state.out.shared)
-    if (runs_in(state, nest.func, nest.stage, place.loop) && consumes(state, nest.func, func)) return true;
+    if (runs_in(state, nest.func, nest.stage, place.loop) && readers.reach(func, nest.func)) return true;
   std::vector<std::string> names;
-  for (const Reader& r : readers_of(state, func)) names.push_back(state.stage_name(r.func, r.stage));
+  for (const StageId& r : readers.of(func)) names.push_back(state.stage_name(r.func, r.stage));
   state.refuse(func, -1, directive,
                fmt::format("'{}' does not consume '{}'", state.def(place.func).name, state.def(func).name),
                state.def(place.func).name, fmt::format("its consumers: {}", fmt::join(names, ", ")));
   return false;
 }
 
-bool check_at(State& state, FuncId func, const Place& place, int directive) {
-  if (!check_consumer(state, func, place, directive)) return false;
+bool check_at(State& state, const Readers& readers, FuncId func, const Place& place, int directive) {
+  if (!check_consumer(state, readers, func, place, directive)) return false;
   if (state.out.of(place.func).compute.kind == Place::Kind::Inline) {
     state.refuse(func, -1, directive,
                  fmt::format("'{}' is inlined, so it has no loop to compute at", state.def(place.func).name),
@@ -234,9 +242,10 @@ bool check_at(State& state, FuncId func, const Place& place, int directive) {
                              state.def(place.func).name));
     return false;
   }
-  Reader outside;
-  for (const Reader& r : readers_of(state, func)) {
-    if (inside(state, r, place, outside)) continue;
+  StageId outside;
+  std::set<FuncId> seen;
+  for (const StageId& r : readers.of(func)) {
+    if (inside(state, readers, r, place, seen, outside)) continue;
     state.refuse(
         func, -1, directive,
         fmt::format("the loop {} does not enclose every consumer of '{}': {} is computed outside it",
@@ -304,11 +313,13 @@ void check_inline(State& state, FuncId func) {
 }  // namespace
 
 void check_places(State& state) {
+  const Readers readers(state.out.graph);
   for (const lang::FuncDef& def : state.out.graph.funcs) {
     FuncSchedule& f = state.out.funcs[def.id.value];
     const FuncState& own = state.funcs[def.id.value];
     if (f.compute.kind == Place::Kind::Inline) check_inline(state, def.id);
-    if (f.compute.kind == Place::Kind::At && !check_at(state, def.id, f.compute, own.compute_directive))
+    if (f.compute.kind == Place::Kind::At &&
+        !check_at(state, readers, def.id, f.compute, own.compute_directive))
       continue;
     if (own.store_directive < 0) f.store = f.compute;
     if (own.hoist_directive < 0) f.hoist = f.store;

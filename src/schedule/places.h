@@ -7,6 +7,13 @@
 
 namespace calotype::schedule {
 
+/// A stage of a Func.
+struct StageId {
+  FuncId func;
+  int stage = 0;
+  bool operator==(const StageId&) const = default;
+};
+
 /// Refuses a second compute_* (store_*, hoist_*) directive on the Func that `a` addresses, and notes this
 /// one.
 void claim_compute(Application& a, Place::Kind kind);
@@ -23,13 +30,6 @@ void resolve_places(State& state);
 /// After the defaults: each Func is computed inside a loop that encloses all its consumers, and stored there
 /// or further out, in memory allocated there or further out.
 void check_places(State& state);
-
-/// The stages that read a Func, in order.
-struct Reader {
-  FuncId func;
-  int stage = 0;
-};
-std::vector<Reader> readers_of(const State& state, FuncId func);
 
 /// The loops that run around the body of a stage, innermost first: its own, then those around the place where
 /// its Func is computed.

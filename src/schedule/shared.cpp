@@ -20,7 +20,7 @@ void refuse(State& state, const SharedReference& r, std::string message, std::st
 }
 
 /// The stage in whose loops this one runs in the end.
-Reader outermost_owner(const State& state, Reader stage) {
+StageId outermost_owner(const State& state, StageId stage) {
   for (const SharedNest& nest : state.out.shared)
     if (nest.func == stage.func && nest.stage == stage.stage)
       return outermost_owner(state, {nest.with, nest.with_stage});
@@ -50,7 +50,7 @@ bool fit(State& state, const SharedReference& r, const Place& with) {
              "one compute_with a stage; others may be computed with this one");
       return false;
     }
-  const Reader owner = outermost_owner(state, {with.func, with.stage});
+  const StageId owner = outermost_owner(state, {with.func, with.stage});
   if (owner.func != r.func || owner.stage != r.stage) return true;
   refuse(state, r, fmt::format("{} runs in the loops of {} already", r.of, own), r.of,
          "one of the two compute_with");
