@@ -45,7 +45,7 @@ class Visitor {
   explicit Visitor(const std::function<void(const Expr&)>& f) : f_(f) {}
 
   void operator()(const Expr& e) {
-    if (!seen_.insert(e.node().get()).second) return;
+    if (may_be_shared(e) && !seen_.insert(e.node().get()).second) return;
     for (const Expr& arg : e->args) (*this)(arg);
     f_(e);
   }

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include "lower/passes.h"
 
@@ -124,10 +125,8 @@ class Collector {
     if (is_copy_out(s) || s->kind == ir::StmtKind::Prefetch) return;
     if (s->kind == ir::StmtKind::Let) {
       scan(s->exprs[0], false);
-      lets_.emplace_back(s->symbol(), s->exprs[0]);
-      walk(s->body());
-      lets_.pop_back();
-      return;
+      lets_[s->symbol().get()] = expand(s->exprs[0]);
+      return walk(s->body());
     }
     if (s->kind == ir::StmtKind::For) {
       const ir::LoopInfo& loop = s->loop();
@@ -164,10 +163,13 @@ class Collector {
            s->body()->buffer()->idempotent;
   }
 
-  Expr expand(Expr e) const {
-    for (auto let = lets_.rbegin(); let != lets_.rend(); ++let)
-      e = ir::substitute(e, {{let->first, let->second}});
-    return e;
+  /// With what names stand for in their places.
+  Expr expand(const Expr& e) const {
+    return ir::rewrite(e, [&](const Expr& node) {
+      if (!ir::is(node, ir::Op::Variable)) return node;
+      const auto let = lets_.find(ir::symbol_of(node).get());
+      return let == lets_.end() ? node : let->second;
+    });
   }
 
   void scan(const Expr& root, bool shapes_expanded_loop) {
@@ -225,10 +227,10 @@ class Collector {
   bool always_;
   const ir::Facts& facts_;
   ir::Algebra& algebra_;
-  ir::Scope inner_;                      // ranges of the loops inside, by variable
-  std::vector<Inner> order_;             // outermost first
-  std::vector<ir::SymbolPtr> expanded_;  // those that will be vectors or unrolled
-  ir::Substitution lets_;
+  ir::Scope inner_;                                   // ranges of the loops inside, by variable
+  std::vector<Inner> order_;                          // outermost first
+  std::vector<ir::SymbolPtr> expanded_;               // those that will be vectors or unrolled
+  std::unordered_map<const ir::Symbol*, Expr> lets_;  // names met so far; their values name no others
   bool innermost_ = true, in_vector_ = false;
 };
 
