@@ -38,9 +38,9 @@ llvm::FunctionPassManager function_passes() {
 }
 
 /// Leaves out passes that take up to three quarters of the time of making machine code, for code that is no
-/// faster: the strength reduction of addresses in loops, since lowering has put what is invariant outside, and
-/// the search for integers that could live in mask registers. A gate belongs to a context, where the options
-/// for them would change what other users of LLVM in the process get.
+/// faster: the strength reduction of addresses in loops, since lowering has put what is invariant outside,
+/// and the search for integers that could live in mask registers. A gate belongs to a context, where the
+/// options for them would change what other users of LLVM in the process get.
 class SkippedPasses : public llvm::OptPassGate {
  public:
   bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) override {
