@@ -67,7 +67,8 @@ Range scaled(const Range& a, std::int64_t c) { return a * Range::point(c); }
 
 Range floor_div(const Range& a, const Range& b) {
   if (b.lo >= 1) {
-    const Wide lo = wide_lo(a), hi = wide_hi(a), small = b.lo, large = wide_hi(b);
+    // In code that never runs facts may contradict each other, so that no divisor is left.
+    const Wide lo = wide_lo(a), hi = wide_hi(a), small = b.lo, large = std::max<Wide>(small, wide_hi(b));
     return narrow(std::min(quotient(lo, small), quotient(lo, large)),
                   std::max(quotient(hi, small), quotient(hi, large)));
   }

@@ -5,7 +5,8 @@
 // run before: at values w that come before v in the order of the loops, or at the same ones if its body comes
 // first. So for each shared loop, with equal values of those around it, what is written at any later value is
 // proved to be apart from what is read; at any earlier one too where iterations run at one time. Regions are
-// taken over the loops inside.
+// taken over the loops inside. Inside a shared loop over threads no barrier can stand: threads that one of
+// the stages has to itself there must not touch what the other does.
 
 #include <fmt/format.h>
 
@@ -60,6 +61,19 @@ class OrderCheck {
     const bool before = position_.at(writer) < position_.at(reader);
     if (!shared.empty() && !before && !apart(reader, call, writer, shared.back(), {}))
       refuse(reader, call, writer, shared.back(), "the same");
+    if (divided_among_threads(shared, reader, writer) && !apart(reader, call, writer, shared.back(), {}))
+      refuse(reader, call, writer, shared.back(), "another thread of the same");
+  }
+
+  /// Whether some loops over threads are shared and others are not: what one thread writes in an iteration of
+  /// the shared ones another one reads, with no barrier between.
+  bool divided_among_threads(const std::vector<LoopId>& shared, StageRef a, StageRef b) const {
+    const auto over_threads = [&](LoopId id) { return tree_.loop(id).binding == ir::Binding::GpuThread; };
+    if (std::none_of(shared.begin(), shared.end(), over_threads)) return false;
+    for (StageRef ref : {a, b})
+      for (LoopId id : tree_.schedule_of(ref).loops)
+        if (over_threads(id) && std::find(shared.begin(), shared.end(), id) == shared.end()) return true;
+    return false;
   }
 
   /// Outermost first.

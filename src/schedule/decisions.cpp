@@ -90,7 +90,7 @@ void assume_decided(State& state) {
                    .low = std::max<std::int64_t>(v->low.value_or(0), 0),
                    .high = v->high,
                    .multiple = v->multiple},
-                  d.origin);
+                  d.origin, 0);
     }
 }
 

@@ -57,9 +57,9 @@ void substitute(Scheduled& s, const ir::SymbolPtr& size, std::int64_t value) {
 }  // namespace
 
 bool assume_size(Scheduled& scheduled, const ir::SymbolPtr& size, const SizeRange& range,
-                 const std::string& origin) {
+                 const std::string& origin, std::int64_t least) {
   const SizeRange all = joined(scheduled, range);
-  if (intersect(all, {.size = range.size, .low = 1}).count() == 0) return false;
+  if (intersect(all, {.size = range.size, .low = least}).count() == 0) return false;
   const bool known = joined(scheduled, {.size = range.size}).exact().has_value();
   scheduled.assumptions.push_back({size, range, origin});
   if (const auto value = all.exact(); value && !known) substitute(scheduled, size, *value);

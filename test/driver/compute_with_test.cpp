@@ -206,6 +206,53 @@ TEST(ComputeWith, ReadsWhatIsComplete) {
   }
 }
 
+TEST(ComputeWith, OfLoopsOverThreadsNeedsEachThreadToItself) {
+  // g reads f at the columns beside its own: other threads', with no place for a barrier in the shared rows.
+  Dim W("W"), H("H");
+  ImageParam in(Int(32), {W, H}, "in");
+  Var x("x"), y("y");
+  Func edged = boundary::repeat_edge(in, "edged"), f("f"), g("g"), out("out");
+  f(x, y) = edged(x, y) * 3;
+  g(x, y) = f(x - 1, y) + f(x + 1, y);
+  out(x, y) = g(x, y) + 1;
+  const Pipeline p("threads", {in}, {Output(out, {W, H})});
+  for (const Target& target : targets()) {
+    if (!target.is_gpu()) continue;
+    Schedule s;
+    s["edged"].compute_inline();
+    s["out"].tile("x", "y", "xo", "yo", "xi", "yi", 16, 4).gpu_blocks("xo", "yo").gpu_threads("xi", "yi");
+    for (const char* name : {"f", "g"})
+      s[name].compute_at("out", "xo").store_in(Memory::Shared).gpu_threads("x", "y");
+    expect_chain(p, s, target);
+    s["g"].compute_with("f", "y");
+    const std::vector<Diagnostic> refused = s.check(p, target);
+    ASSERT_EQ(refused.size(), 1u);
+    EXPECT_TRUE(has(refused[0].message,
+                    "g reads values of f that are not proved to be complete: another thread of the same "
+                    "iteration of the shared loop 'y' may write them"))
+        << refused[0].str();
+
+    Schedule root;
+    root["edged"].compute_inline();
+    for (const char* name : {"f", "g"})
+      root[name].compute_root().split("y", "yo", "yi", 4).reorder("x", "yi", "yo").gpu_blocks("yo");
+    root["g"].compute_with("f", "yo");
+    expect_chain(p, root, target);
+    Schedule rows_shared;
+    rows_shared["edged"].compute_inline();
+    for (const char* name : {"f", "g"})
+      rows_shared[name]
+          .compute_root()
+          .split("y", "yo", "yi", 4)
+          .split("x", "xo", "xi", 16)
+          .reorder("xi", "xo", "yi", "yo")
+          .gpu_blocks("yo")
+          .gpu_threads("xi", "yi");
+    rows_shared["g"].compute_with("f", "yi");
+    EXPECT_FALSE(rows_shared.check(p, target).empty());
+  }
+}
+
 TEST(ComputeWith, WorksInsideALoopOfAConsumer) {
   for (const Target& target : targets()) {
     Schedule s;

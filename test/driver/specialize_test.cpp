@@ -93,6 +93,22 @@ TEST(Specialize, AnExactSizeIsAConstant) {
   }
 }
 
+TEST(Specialize, ASizeMayBeKnownToBeNone) {
+  for (const Target& target : targets()) {
+    for (const char* condition : {"W > 0", "W == 0", "H > 0", "W < 1 || H == 0"}) {
+      Schedule s;
+      s["bx"].compute_root();
+      s["out"].specialize(condition);
+      for (const auto& [w, h] : {std::pair<std::int64_t, std::int64_t>{0, 3}, {5, 0}, {0, 0}, {19, 7}})
+        expect_matches(stencil(), s, target, {random_buffer(Float(32), {w, h}, 1)},
+                       {Buffer(Float(32), {w, h})});
+    }
+    Schedule s;
+    s["out"].specialize("N > 0").specialize_fail("nothing to do");
+    EXPECT_TRUE(s.check(doubled(), target).empty());
+  }
+}
+
 /// Rows with space between them, in an input whose elements lie `step` apart.
 Buffer strided(Type type, std::int64_t w, std::int64_t h, std::int64_t step, std::int64_t pitch,
                std::vector<float>& memory) {

@@ -43,7 +43,7 @@ SizeRange range_of(const Application& a) {
 
 void apply(Application& a) {
   const SizeRange range = range_of(a);
-  if (!assume_size(a.state.out, find_size(a, range.size), range, a.origin()))
+  if (!assume_size(a.state.out, find_size(a, range.size), range, a.origin(), 1))
     a.refuse(fmt::format("no value of '{}' is allowed", range.size), range.str(),
              "assumptions that some size of 1 or more satisfies, all those of one size together");
 }

@@ -40,6 +40,8 @@ DirectiveSpec compute_with_spec() {
                   "a loop bound to blocks would not be shared",
                   "partition speaks of a loop of this stage: say it of the other's",
                   "a stage reads what a later iteration, or a later body of the same one, computes",
+                  "some loops over threads are shared and others are not, and one stage reads what threads "
+                  "of the other compute",
                   "a stage that has to run between stands outside the nest"},
       .apply = apply};
 }
