@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+#include <map>
+
 #include "lower/passes.h"
 
 namespace calotype::lower {
@@ -13,8 +16,10 @@ namespace {
 
 using ir::MemorySpace;
 
-constexpr std::int64_t kStackBytes = 64 * 1024;    // larger host storage goes to the heap
-constexpr std::int64_t kSharedLimit = 227 * 1024;  // what a block may have on the largest target
+constexpr std::int64_t kStackBytes = 64 * 1024;     // larger host storage goes to the heap
+constexpr std::int64_t kStackLimit = 1024 * 1024;   // of all Funcs: worker threads have few megabytes
+constexpr std::int64_t kSharedLimit = 227 * 1024;   // what a block may have on the largest target
+constexpr std::int64_t kPrivateLimit = 512 * 1024;  // what CUDA gives a thread of local memory
 constexpr std::int64_t kSharedAlign = 128;
 
 struct Surroundings {
@@ -44,6 +49,7 @@ class MemoryPass {
     Storage& storage = tree_.storage.at(func);
     const lang::FuncDef& def = tree_.func(func);
     const MemorySpace space = choose_space(func, storage, around);
+    reserve_private(func, storage, space, around);
     for (int c = 0; c < def.components(); ++c) {
       ir::Buffer b{.name = def.is_tuple() ? fmt::format("{}.{}", def.name, c) : def.name,
                    .type = stored_type(def.types[c]),
@@ -135,9 +141,15 @@ class MemoryPass {
     for (std::size_t d = 0; d < storage.shape.size(); ++d) {
       const std::int64_t extent = constant_extent(func, storage, d);
       if (extent < 0) return -1;
-      total *= extent;
+      total = product(total, extent);
     }
     return total;
+  }
+
+  /// Of two numbers that are not negative; more than any memory has where it would not fit.
+  static std::int64_t product(std::int64_t a, std::int64_t b) {
+    std::int64_t result = 0;
+    return __builtin_mul_overflow(a, b, &result) ? std::numeric_limits<std::int64_t>::max() / 2 : result;
   }
 
   std::int64_t bytes_of_point(FuncId func) const {
@@ -164,11 +176,12 @@ class MemoryPass {
   MemorySpace choose_space(FuncId func, const Storage& storage, const Surroundings& around) {
     const Memory asked = tree_.scheduled.of(func).memory;
     const std::int64_t elements = constant_elements(func, storage);
-    const bool fits = elements >= 0 && elements * bytes_of_point(func) <= kStackBytes;
+    const bool fits = elements >= 0 && product(elements, bytes_of_point(func)) <= kStackBytes;
     if (!gpu_) {
       if (asked == Memory::Stack || asked == Memory::Register || asked == Memory::Local)
         need_constant(func, storage);
-      if (asked == Memory::Auto) return fits ? MemorySpace::Stack : MemorySpace::Heap;
+      if (asked == Memory::Auto)
+        return fits && private_bytes_[{}] < kStackLimit / 2 ? MemorySpace::Stack : MemorySpace::Heap;
       return asked == Memory::Heap ? MemorySpace::Heap : MemorySpace::Stack;
     }
     if (!around.kernel) return MemorySpace::Global;
@@ -211,9 +224,27 @@ class MemoryPass {
                  .legal = std::move(legal)});
   }
 
+  /// Memory of a thread alone, which has an end: all that Funcs have in a function or kernel together.
+  void reserve_private(FuncId func, const Storage& storage, MemorySpace space, const Surroundings& around) {
+    const bool on_stack = space == MemorySpace::Stack;
+    if (!on_stack && space != MemorySpace::Local && space != MemorySpace::Register) return;
+    std::int64_t& total = private_bytes_[around.kernel ? around.kernel->stage : StageRef{}];
+    const std::int64_t bytes = product(constant_elements(func, storage), bytes_of_point(func));
+    const std::int64_t most = on_stack ? kStackLimit : kPrivateLimit;
+    if (bytes > most - total)
+      refuse(func,
+             on_stack
+                 ? fmt::format("'{}' does not fit on the stack of a thread", tree_.func(func).name)
+                 : fmt::format("'{}' does not fit into the memory of a GPU thread", tree_.func(func).name),
+             fmt::format("{} bytes", bytes),
+             total ? fmt::format("at most {} bytes of all Funcs together, {} of which are taken", most, total)
+                   : fmt::format("at most {} bytes", most));
+    total += bytes;
+  }
+
   std::int64_t reserve_shared(FuncId func, const ir::Buffer& b, const Node& kernel_node) {
     std::int64_t bytes = b.type.bytes();
-    for (const Expr& e : b.extents) bytes *= *ir::as_int(e);
+    for (const Expr& e : b.extents) bytes = product(bytes, *ir::as_int(e));
     KernelInfo& kernel = tree_.kernels.at(kernel_node.stage);
     const std::int64_t offset = kernel.shared_bytes;
     kernel.shared_bytes = (offset + bytes + kSharedAlign - 1) / kSharedAlign * kSharedAlign;
@@ -225,6 +256,7 @@ class MemoryPass {
 
   LoopTree& tree_;
   bool gpu_;
+  std::map<StageRef, std::int64_t> private_bytes_;  ///< by kernel; of a host's function that of no stage
 };
 
 }  // namespace

@@ -154,6 +154,28 @@ TEST(RefusedGpuSchedules, Storage) {
          s["total"].store_in(Memory::Stack);
        },
        {kSchedule, "has no stack memory", "total", "#4 store_in(stack)", "stack", {"shared, register"}}},
+      {"more than a thread holds",
+       [](Schedule& s) {
+         threads(s);
+         s["total"].compute_at("out", "xi").bound_storage("y", 1 << 20).store_in(Memory::Local);
+       },
+       {kSchedule,
+        "'total' does not fit into the memory of a GPU thread",
+        "total",
+        "#6 store_in(local)",
+        "4194304 bytes",
+        {"at most 524288 bytes"}}},
+      {"more than any memory holds",
+       [](Schedule& s) {
+         threads(s);
+         s["total"].compute_at("out", "xo").bound_storage("y", 2147483647).store_in(Memory::Shared);
+       },
+       {kSchedule,
+        "the block would need 8589934592 bytes of shared memory",
+        "total",
+        "#6 store_in(shared)",
+        "8589934592",
+        {"at most"}}},
       {"shared memory outside every block",
        [](Schedule& s) {
          threads(s);

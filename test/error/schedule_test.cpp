@@ -495,6 +495,14 @@ TEST(RefusedSchedules, Regions) {
       {"stack of no constant size",
        [](Schedule& s) { s["scan"].store_in(Memory::Stack); },
        {kSchedule, "needs a constant size, and dimension 0", "scan", "#1 store_in(stack)", "W", {"tile"}}},
+      {"more than a stack holds",
+       [](Schedule& s) { s["total"].compute_root().bound_storage("y", 1 << 20).store_in(Memory::Stack); },
+       {kSchedule,
+        "'total' does not fit on the stack of a thread",
+        "total",
+        "#3 store_in(stack)",
+        "4194304 bytes",
+        {"at most 1048576 bytes"}}},
       {"bound that is too small for what is read",
        [](Schedule& s) {
          s["out"].split("y", "yo", "yi", 8);
