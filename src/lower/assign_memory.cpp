@@ -53,7 +53,8 @@ class MemoryPass {
     for (int c = 0; c < def.components(); ++c) {
       ir::Buffer b{.name = def.is_tuple() ? fmt::format("{}.{}", def.name, c) : def.name,
                    .type = stored_type(def.types[c]),
-                   .space = space};
+                   .space = space,
+                   .idempotent = tree_.scheduled.of(func).stages.front().computes_twice()};
       if (storage.layout) {
         refuse_strides(func);
         b.mins = {ir::index(0)};

@@ -29,10 +29,9 @@ class AliasCheck {
       if (scheduled_.of(func.id).compute.kind == schedule::Place::Kind::Inline) continue;
       for (std::size_t s = 0; s < func.stages.size(); ++s) check_reads(func, static_cast<int>(s));
     }
-    for (const schedule::Transform& t : scheduled_.of(output_.id).stages[0].transforms)
-      if (t.kind == schedule::Transform::Kind::Split && t.tail == Tail::ShiftInwards)
-        refuse(output_, 0, "computes elements twice, the second time of what it has written itself",
-               "Tail::ShiftInwards", "another tail");
+    if (scheduled_.of(output_.id).stages[0].computes_twice())
+      refuse(output_, 0, "computes elements twice, the second time of what it has written itself",
+             "Tail::ShiftInwards", "another tail");
   }
 
  private:

@@ -120,7 +120,8 @@ void declare_arguments(LoopTree& tree) {
     ir::Buffer b{.name = graph.output_name(output),
                  .type = stored_type(graph.output_type(output)),
                  .space = ir::MemorySpace::Argument,
-                 .argument = position++};
+                 .argument = position++,
+                 .idempotent = tree.scheduled.of(output.func).stages.front().computes_twice()};
     for (const lang::Graph::Alias& alias : graph.aliases)
       if (&graph.outputs[alias.output] == &output) b.shared_with = input_position(graph, alias.input);
     b.stream_loads = tree.scheduled.of(output.func).storage.stream_loads;

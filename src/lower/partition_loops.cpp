@@ -160,7 +160,7 @@ class Collector {
   /// what the schedule asked for.
   static bool is_copy_out(const ir::Stmt& s) {
     return s->kind == ir::StmtKind::If && s->body()->kind == ir::StmtKind::Store &&
-           s->body()->buffer()->idempotent;
+           s->body()->buffer()->stored_copy;
   }
 
   /// With what names stand for in their places.

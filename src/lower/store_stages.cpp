@@ -85,7 +85,8 @@ ir::BufferPtr stored_buffer(LoopTree& tree, const lang::FuncDef& func, int compo
                .type = stored_type(func.types[component]),
                .space = ir::MemorySpace::Argument,
                .argument = position,
-               .idempotent = true};
+               .idempotent = true,
+               .stored_copy = true};
   for (int d = 0; d < func.rank(); ++d) {
     auto symbol = [&](ir::SymbolKind kind, const char* what) {
       return ir::make_symbol(kind, fmt::format("{}.{}.{}", b.name, what, d));

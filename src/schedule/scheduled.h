@@ -65,6 +65,14 @@ struct StageSchedule {
   std::vector<Transform> transforms;
   std::vector<Prefetch> prefetches;
   std::string atomic_origin;  ///< the directive by which its updates may be atomic; empty: none
+
+  /// Whether a tail moves back, so that some elements are computed twice: maybe at one time, but always the
+  /// same value.
+  bool computes_twice() const {
+    for (const Transform& t : transforms)
+      if (t.kind == Transform::Kind::Split && t.tail == Tail::ShiftInwards) return true;
+    return false;
+  }
 };
 
 /// Where a Func is computed or stored.

@@ -77,5 +77,32 @@ TEST(Tails, ShiftingAWindowThatMayBeSmallerIsRefused) {
 
 #endif  // CALOTYPE_HAS_LLVM
 
+// The tile that has moved back writes what the one before it writes too, maybe as other threads at the same
+// time; both write the same values.
+TEST(Tails, ThatMoveBackOnAGpu) {
+  for (const Target& target : testing::targets()) {
+    if (!target.is_gpu()) continue;
+    const Tail shift = Tail::ShiftInwards;
+    std::vector<Schedule> schedules(5);
+    schedules[0]["out"].gpu_blocks("y").gpu_threads("x", 16, shift);
+    schedules[1]["out"].split("y", "yo", "yi", 4, shift).gpu_blocks("yo").gpu_threads("x", 16);
+    schedules[2]["out"]
+        .split("y", "yo", "yi", 4, shift)
+        .split("x", "xo", "xi", 16, shift)
+        .reorder("xo", "yi", "xi", "yo")
+        .gpu_blocks("yo")
+        .gpu_threads("xi");
+    schedules[3]["out"].split("x", "xo", "xi", 16, shift).split("xi", "xa", "v", 4).vectorize("v");
+    schedules[3]["out"].reorder("v", "xo", "xa", "y").gpu_blocks("y").gpu_threads("xa");
+    schedules[4]["bx"].compute_root().gpu_blocks("y").gpu_threads("x", 16, shift);
+    for (Schedule& s : schedules)
+      for (const auto& [w, h] : {std::pair<std::int64_t, std::int64_t>{37, 11}, {16, 4}}) {
+        const Buffer in = testing::random_buffer(Float(32), {w, h}, 1);
+        testing::expect_matches(testing::stencil(), s, target, {in}, {Buffer(Float(32), {w, h})});
+        testing::expect_stages_match(testing::stencil(), s, target, {in});
+      }
+  }
+}
+
 }  // namespace
 }  // namespace calotype

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "fuzz/exclusions.h"
 #include "schedule/directive.h"
 #include "schedule/places.h"
 #include "schedule/races.h"
@@ -87,8 +86,7 @@ Factor Draft::factor(std::int64_t most) {
 Tail Draft::tail() {
   static const std::vector<Tail> tails = {Tail::Auto, Tail::Guard, Tail::ShiftInwards, Tail::RoundUp,
                                           Tail::Predicate};
-  const Tail tail = tails[random.weighted({54, 16, 5, 9, 16})];
-  return exclusions::shifted_threads(target, tail) ? Tail::Guard : tail;
+  return tails[random.weighted({54, 16, 5, 9, 16})];
 }
 
 }  // namespace calotype::fuzz
