@@ -101,6 +101,15 @@ TEST_F(Intervals, TermsMoveIntoQuotientsWhereTheyCancel) {
   EXPECT_EQ(bounds(v * 16 + min(n - v * 16, 16) / 2 * 2 + 1), "[min(n, 16)/2*2 + 1, min(n, 128)/2*2 + 1]");
 }
 
+TEST_F(Intervals, QuotientsTimesTheirDivisorLeaveARemainder) {
+  EXPECT_EQ(bounds(x * 5 + (W - x * 5) / 2 * 2), "[W - 1, W]");
+  EXPECT_EQ(bounds(x * 7 + v + (W - x * 7 - v) / 4 * 4), "[W - 3, W]");
+  EXPECT_EQ(bounds(x - (x + k) / 4 * 4), "[-k, 3 - k]");
+  EXPECT_EQ(bounds(x * 7 + min(3 - v, (W - x * 7 - 1) / 2) * 2),
+            "[min(W, lo*7 - 6) - 2, min(hi*7 + 6, W - 1)]");
+  EXPECT_EQ(bounds(x / 2 * 2), "[lo/2*2, hi/2*2]");
+}
+
 TEST_F(Intervals, DivisionAndModulo) {
   EXPECT_EQ(bounds(x / 4), "[lo/4, hi/4]");
   EXPECT_EQ(bounds(x / -4), "[hi/-4, lo/-4]");
