@@ -12,6 +12,7 @@
 
 #include "ir/questions.h"
 #include "lower/domain_condition.h"
+#include "lower/enlarged_regions.h"
 #include "lower/passes.h"
 
 namespace calotype::lower {
@@ -476,12 +477,14 @@ class Inference {
 
   void check_input(const lang::InputDef& input) {
     Box box = required(FuncId{}, *input.callee, Place{.kind = Place::Kind::Root});
+    const std::string enlarging = enlarging_directives(tree_.scheduled);
+    std::string legal = "an input that holds what is read, or a boundary condition on it";
+    if (!enlarging.empty()) legal += "; more than the algorithm reads may be asked for by " + enlarging;
     for (std::size_t d = 0; d < box.size(); ++d) {
       if (!box[d].bounded()) continue;
       require(box[d].min >= ir::index(0) && box[d].max < input.extents[d],
               fmt::format("dimension {} is read from {{}} to {{}} but holds 0 to {{}}", d), input.name,
-              {box[d].min, box[d].max, input.extents[d] - ir::index(1)},
-              "an input that holds what is read, or a boundary condition on it");
+              {box[d].min, box[d].max, input.extents[d] - ir::index(1)}, legal);
     }
   }
 
