@@ -15,15 +15,21 @@ Interval Bounds::of_type(Type t) const {
   return e.is_uint() ? Interval{make_zero(e), {}} : Interval{};
 }
 
-/// An end that the intervals do not give may follow from the range of constants, by which the simplifier
-/// takes a clamp away that does nothing. One so wide that only a type of more than 16 bits says it is none.
+/// An end that the intervals do not give, or only as one that the type has, may follow from the range of
+/// constants, by which the simplifier takes a clamp away that does nothing: what it needed is then known here
+/// too. A range so wide that only a type of more than 16 bits says it is none.
 Interval Bounds::completed(const Expr& e, Interval i) {
   constexpr std::int64_t kWidest = UINT16_MAX;
   const Type type = e->type.element();
-  if (i.bounded() || !type.is_integral()) return i;
+  if (!type.is_integral()) return i;
+  const auto constant = [](const Expr& end) { return end.defined() ? as_int(end) : std::nullopt; };
+  const std::optional<std::int64_t> low = constant(i.min), high = constant(i.max);
+  if (i.bounded() && !low && !high) return i;
   const Range r = simplifier_.analysis().range(e);
-  if (!i.min.defined() && r.lo >= -kWidest) i.min = make_int(type, r.lo);
-  if (!i.max.defined() && r.hi <= kWidest) i.max = make_int(type, r.hi);
+  const bool wraps = type == UInt(64);  // its upper half is negative here
+  if (i.min.defined() ? low && *low < r.lo && !(wraps && *low < 0) : r.lo >= -kWidest)
+    i.min = make_int(type, r.lo);
+  if (i.max.defined() ? high && *high > r.hi : r.hi <= kWidest) i.max = make_int(type, r.hi);
   return i;
 }
 

@@ -42,6 +42,7 @@ class Bounds {
   Interval of_linear(const Linear& l, Type type, int depth);
   std::optional<Interval> distributed(const Linear& l, Type type, int depth);
   std::optional<Interval> divided_together(const Linear& l, Type type, int depth);
+  std::optional<Interval> without_remainder(const Linear& l, Type type, int depth);
   bool shares_symbols(const Expr& a, const Expr& b);
   Interval of_product(const Expr& atom);
   Interval divided(const Interval& p, const Interval& d, Type type);

@@ -38,6 +38,7 @@ Interval Bounds::sum(const Expr& e) {
 Interval Bounds::of_linear(const Linear& l, Type type, int depth) {
   if (auto d = distributed(l, type, depth)) return *d;
   if (auto d = divided_together(l, type, depth)) return *d;
+  if (auto d = without_remainder(l, type, depth)) return *d;
   Linear fixed = Linear::of_constant(l.constant);
   std::vector<Term> moving;
   for (const Term& t : l.terms) (in_scope(t.atom) ? moving : fixed.terms).push_back(t);
@@ -105,6 +106,28 @@ std::optional<Interval> Bounds::divided_together(const Linear& l, Type type, int
                                  make_int(type, t.coefficient), type);
     const Interval b = of_linear(rest, type, depth + 1);
     return Interval{ends(Op::Add, a.min, b.min), ends(Op::Add, a.max, b.max)};
+  }
+  return std::nullopt;
+}
+
+/// x + c*((y - x)/c) is y less a remainder of c: where all that moves in a quotient cancels so.
+std::optional<Interval> Bounds::without_remainder(const Linear& l, Type type, int depth) {
+  if (depth >= kMaxDistribution || type != Int(64)) return std::nullopt;
+  const auto moves = [&](const Term& t) { return in_scope(t.atom); };
+  for (std::size_t i = 0; i < l.terms.size(); ++i) {
+    const Term& t = l.terms[i];
+    const auto by = is(t.atom, Op::Div) ? as_int(t.atom->args[1]) : std::nullopt;
+    if (!by || *by <= 0 || t.coefficient % *by != 0 || !moves(t)) continue;
+    const Linear whole = add(without(l, i), linear_of(t.atom->args[0]), t.coefficient / *by);
+    const auto left = std::count_if(whole.terms.begin(), whole.terms.end(), moves);
+    std::int64_t most = 0;
+    if (whole.overflow || left + 1 >= std::count_if(l.terms.begin(), l.terms.end(), moves) ||
+        mul_overflows(t.coefficient / *by, *by - 1, most))
+      continue;
+    const Interval r = of_linear(whole, type, depth + 1);
+    const Expr low = make_int(type, -std::max<std::int64_t>(most, 0)),
+               high = make_int(type, -std::min<std::int64_t>(most, 0));
+    return Interval{ends(Op::Add, r.min, low), ends(Op::Add, r.max, high)};
   }
   return std::nullopt;
 }

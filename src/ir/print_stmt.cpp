@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/buffer_text.h"
 #include "ir/stmt.h"
 
 namespace calotype::ir {
@@ -154,8 +155,8 @@ class StmtPrinter {
 
   void print_allocate(const StmtNode& s) {
     const Buffer& buffer = *s.buffer();
-    line(fmt::format("allocate {}: {}[{}] in {}", buffer.name, buffer.type.str(), list(buffer.extents),
-                     to_string(buffer.space)));
+    line(fmt::format("allocate {}: {}[{}] in {}{}", buffer.name, buffer.type.str(), list(buffer.extents),
+                     to_string(buffer.space), streaming_text(buffer)));
     print_children(s);
   }
 
@@ -171,6 +172,11 @@ class StmtPrinter {
 };
 
 }  // namespace
+
+std::string streaming_text(const Buffer& buffer) {
+  if (buffer.stream_loads) return buffer.stream_stores ? " (streamed)" : " (loads streamed)";
+  return buffer.stream_stores ? " (stores streamed)" : "";
+}
 
 std::string to_string(const Stmt& s) {
   StmtPrinter printer;

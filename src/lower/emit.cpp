@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "calotype/error.h"
+#include "lower/domain_condition.h"
 #include "lower/partial_results.h"
 #include "lower/passes.h"
 #include "lower/store_values.h"
@@ -212,14 +213,30 @@ class Emitter {
 
   // ---- Bodies
 
+  /// A condition, undefined if there is none, and before it what it checks and prints.
+  struct Tested {
+    Expr condition;
+    std::vector<ir::Stmt> before;
+    ir::Stmt around(ir::Stmt body) const {
+      if (!condition.defined()) return body;
+      std::vector<ir::Stmt> all = before;
+      all.push_back(ir::if_then(condition, std::move(body)));
+      return ir::block(std::move(all));
+    }
+  };
+  Tested tested(const Expr& condition, StageRef ref) {
+    if (!condition.defined()) return {};
+    Expr placed = simple(place_in(condition, ref));
+    return {std::move(placed), std::exchange(checks_, {})};
+  }
+
   ir::Stmt emit_body(StageRef ref) {
     const lang::StageDef& def = tree_.def(ref);
     const PartialResults* partial = partial_results(ref);
     const std::vector<ir::BufferPtr>& buffers = buffers_of(ref.func);
     checks_.clear();
-    Expr condition;
-    if (def.predicate.defined()) condition = simple(place_in(def.predicate, ref));
-    std::vector<ir::Stmt> around = std::exchange(checks_, {});  // what the condition checks and prints
+    const DomainCondition condition = parts_of(def.predicate);
+    const Tested plain = tested(condition.plain, ref), reading = tested(condition.reading, ref);
     const std::vector<Expr> coordinates = target_coordinates(ref);
     const std::vector<Expr> indices = target_indices(ref, coordinates);
     ir::Stmt s = nullptr;
@@ -234,10 +251,7 @@ class Emitter {
       checks_.push_back(stores);
       s = ir::block(checks_);
     }
-    if (condition.defined()) {
-      around.push_back(ir::if_then(condition, s));
-      s = ir::block(std::move(around));
-    }
+    s = plain.around(reading.around(s));
     if (!partial) s = one_thread(ref, buffers.front(), copied_out(ref, s, indices, coordinates));
     return guarded(ref, s, nullptr);
   }

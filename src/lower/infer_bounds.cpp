@@ -11,6 +11,8 @@
 #include <algorithm>
 
 #include "ir/questions.h"
+#include "lower/domain_condition.h"
+#include "lower/enlarged_regions.h"
 #include "lower/passes.h"
 
 namespace calotype::lower {
@@ -142,8 +144,9 @@ class Inference {
       const lang::FuncDef& func = tree_.func(consumer);
       for (std::size_t s = 0; s < func.stages.size(); ++s) {
         Reads reads{.reader = {consumer, static_cast<int>(s)}, .site = site};
-        for (const Expr& call : calls_in(func.stages[s]))
-          if (ir::same_source(*ir::callee_of(call), source)) include_read(box, call, reads);
+        for_each_read(func.stages[s], [&](const Expr& call, const Expr& condition) {
+          if (ir::same_source(*ir::callee_of(call), source)) include_read(box, call, condition, reads);
+        });
       }
     }
     return box;
@@ -153,10 +156,15 @@ class Inference {
   struct Reads {
     StageRef reader;
     const Place& site;
-    std::vector<std::pair<Expr, Interval>> ranges;
+    Expr condition = {};  ///< known to hold where they are read
+    std::vector<std::pair<Expr, Interval>> ranges = {};
   };
 
-  void include_read(Box& box, const Expr& call, Reads& reads) {
+  void include_read(Box& box, const Expr& call, const Expr& condition, Reads& reads) {
+    if (reads.condition.node() != condition.node()) {
+      reads.condition = condition;
+      reads.ranges.clear();
+    }
     for (std::size_t d = 0; d < call->args.size(); ++d) {
       const Interval i = range_read(call->args[d], reads, *ir::callee_of(call));
       if (!i.bounded()) refuse_unbounded(call, static_cast<int>(d), reads.reader);
@@ -168,11 +176,11 @@ class Inference {
     const std::string& name = callee.name;
     for (const auto& [known, range] : reads.ranges)
       if (ir::equal(known, coordinate)) return range;
-    const ir::Scope scope = body_scope(reads.reader);
+    const ir::Scope scope = body_scope(reads.reader, reads.condition);
     const std::vector<LoopId> loops = enclosing_loops(tree_, reads.reader);
     Interval i = eliminate_to(algebra_.bounds_of(coordinate, scope), loops, reads.site, name);
     Interval promised;
-    clip(promised, coordinate, tree_.def(reads.reader).predicate, scope);
+    clip(promised, coordinate, reads.condition, scope);
     intersect(i, eliminate_to(promised, loops, reads.site, name));
     // Loops that were fused and split again give values that go through products of sizes, and then say less
     // than the region as a whole. So does a quotient of a sum of loops: it is taken apart, and what its parts
@@ -283,15 +291,15 @@ class Inference {
                   "gives it one"});
   }
 
-  /// Ranges of a stage's dimensions at its body, for the current values of its loops.
-  ir::Scope body_scope(StageRef ref) {
+  /// Ranges of a stage's dimensions at its body where the condition holds, for the current values of its
+  /// loops.
+  ir::Scope body_scope(StageRef ref, const Expr& condition) {
     ir::Scope scope = ir::make_scope();
     const StageInfo& info = tree_.stages.at(ref);
-    const lang::StageDef& def = tree_.def(ref);
     for (std::size_t i = 0; i < info.dims.size(); ++i) {
       if (!info.coordinates[i].defined()) continue;
       Interval range{info.starts[i], info.limits[i]};
-      if (def.predicate.defined()) tighten(range, def.predicate, info.dims[i], info);
+      if (condition.defined()) tighten(range, condition, info.dims[i], info);
       scope[info.dims[i]] = range;
     }
     return scope;
@@ -377,27 +385,33 @@ class Inference {
     for (int d = 0; d < func.rank(); ++d) add_range(ranges, func.args[d], need[d]);
     for (const lang::ReductionDim& r : def.reduction)
       add_range(ranges, r.symbol, {r.min, simple(r.min + r.extent - ir::index(1))});
-    for (std::size_t i = 0; i < ranges.dims.size(); ++i) {
-      Interval range{ranges.coordinates[i], ranges.limits[i]};
-      if (def.predicate.defined()) tighten(range, def.predicate, ranges.dims[i], ranges);
-      scope[ranges.dims[i]] = range;
-    }
-    auto include = [&](const std::vector<Expr>& coordinates) {
+    const auto narrow = [&](const Expr& condition) {
+      for (std::size_t i = 0; i < ranges.dims.size(); ++i) {
+        Interval range{ranges.coordinates[i], ranges.limits[i]};
+        if (condition.defined()) tighten(range, condition, ranges.dims[i], ranges);
+        scope[ranges.dims[i]] = range;
+      }
+    };
+    narrow(def.predicate);
+    Expr narrowed = def.predicate;
+    auto include = [&](const std::vector<Expr>& coordinates, const Expr& condition) {
+      if (condition.node() != narrowed.node()) narrow(narrowed = condition);
       for (int d = 0; d < func.rank(); ++d) {
         if (ir::is(coordinates[d], ir::Op::Variable) && ir::symbol_of(coordinates[d]) == func.args[d])
           continue;
         Interval i = algebra_.bounds_of(coordinates[d], scope);
         Interval promised;
-        clip(promised, coordinates[d], def.predicate, scope);
+        clip(promised, coordinates[d], condition, scope);
         intersect(i, promised);
         if (!i.bounded())
           refuse_unbounded(ir::make(ir::Op::Call, func.type(), coordinates, func.callee()), d, {func.id, s});
         need[d] = algebra_.interval_union(need[d], i);
       }
     };
-    include(def.lhs);
-    for (const Expr& call : calls_in(def))
-      if (func.is_read(call)) include(call->args);
+    include(def.lhs, def.predicate);
+    for_each_read(def, [&](const Expr& call, const Expr& condition) {
+      if (func.is_read(call)) include(call->args, condition);
+    });
   }
 
   static void add_range(StageInfo& ranges, const ir::SymbolPtr& dim, const Interval& range) {
@@ -463,12 +477,14 @@ class Inference {
 
   void check_input(const lang::InputDef& input) {
     Box box = required(FuncId{}, *input.callee, Place{.kind = Place::Kind::Root});
+    const std::string enlarging = enlarging_directives(tree_.scheduled);
+    std::string legal = "an input that holds what is read, or a boundary condition on it";
+    if (!enlarging.empty()) legal += "; more than the algorithm reads may be asked for by " + enlarging;
     for (std::size_t d = 0; d < box.size(); ++d) {
       if (!box[d].bounded()) continue;
       require(box[d].min >= ir::index(0) && box[d].max < input.extents[d],
               fmt::format("dimension {} is read from {{}} to {{}} but holds 0 to {{}}", d), input.name,
-              {box[d].min, box[d].max, input.extents[d] - ir::index(1)},
-              "an input that holds what is read, or a boundary condition on it");
+              {box[d].min, box[d].max, input.extents[d] - ir::index(1)}, legal);
     }
   }
 
@@ -485,11 +501,11 @@ class Inference {
       const std::vector<LoopId> loops = enclosing_loops(tree_, ref);
       if (std::find(loops.begin(), loops.end(), p.at) == loops.end()) continue;
       Reads reads{.reader = ref, .site = site};
-      for (const Expr& call : calls_in(tree_.def(ref)))
-        if (ir::same_source(*ir::callee_of(call), *p.of)) {
-          include_read(box, call, reads);
-          read = true;
-        }
+      for_each_read(tree_.def(ref), [&](const Expr& call, const Expr& condition) {
+        if (!ir::same_source(*ir::callee_of(call), *p.of)) return;
+        include_read(box, call, condition, reads);
+        read = true;
+      });
     }
     if (!read)
       refuse_prefetch(owner, p,

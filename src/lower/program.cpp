@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "ir/buffer_text.h"
+
 namespace calotype::lower {
 namespace {
 
@@ -36,7 +38,7 @@ std::string to_string(const Function& f) {
   std::string text = fmt::format("{} {}(", f.gpu ? "kernel" : "function", f.name);
   std::string separator;
   for (const ir::BufferPtr& b : f.buffers) {
-    text += fmt::format("{}{} {}", separator, b->type.str(), b->name);
+    text += fmt::format("{}{} {}{}", separator, b->type.str(), b->name, ir::streaming_text(*b));
     separator = ", ";
   }
   for (const ir::SymbolPtr& s : f.scalars) {

@@ -295,8 +295,17 @@ void check_store(State& state, FuncId func) {
                         state.def(func).name, "compute_at as well");
   if (own.store_directive >= 0)
     check_outside(state, func, f.compute, f.store, own.store_directive, "computed");
-  if (own.hoist_directive >= 0 && state.refusals.empty() && f.store.kind == Place::Kind::At)
-    check_outside(state, func, f.store, f.hoist, own.hoist_directive, "used");
+  if (own.hoist_directive < 0 || !state.refusals.empty()) return;
+  if (f.store.kind == Place::Kind::At)
+    return check_outside(state, func, f.store, f.hoist, own.hoist_directive, "used");
+  if (f.hoist.kind != Place::Kind::At) return;
+  const std::string& loop = state.loop(f.hoist.loop).name;
+  state.refuse(
+      func, -1, own.hoist_directive,
+      fmt::format("'{}' is stored outside every loop, so its memory cannot be that of an iteration of "
+                  "{}",
+                  state.def(func).name, text_of_place(state, f.hoist)),
+      loop, fmt::format("hoist_storage_root, or store_at a loop inside '{}'", loop));
 }
 
 /// What an inlined Func cannot have.

@@ -31,7 +31,9 @@ class StageRaces {
 
   void run() {
     for (LoopId id : sched_.loops)
-      if (state_.loop(id).reduction && runs_at_one_time(state_.loop(id).binding) && !decide(id)) return;
+      if (state_.loop(id).reduction && runs_at_one_time(state_.loop(id).binding) && !runs_once(id) &&
+          !decide(id))
+        return;
     const Associative proof = prove_associative(f_, def_);
     const LaneNest nest = lane_nest(state_.out, func_, stage_, !proof.commutative);
     if (nest.around.valid()) check_nest(nest, proof.regroups_floats);
@@ -39,6 +41,12 @@ class StageRaces {
 
  private:
   // ---- One loop
+
+  /// One iteration meets no other. (Of lanes, one is a nest of partial results like several.)
+  bool runs_once(LoopId id) const {
+    return state_.loop(id).binding != ir::Binding::Vector &&
+           constant_extent(state_, func_, stage_, id).value_or(2) <= 1;
+  }
 
   /// False: refused.
   bool decide(LoopId id) {

@@ -129,8 +129,11 @@ TEST(Streams, AreMarkedAndComplete) {
   s.stream_loads("bx");
   expect_right(s, Target::host());
   const Kernel kernel = stencil().compile(s, Target::host());
-  const std::string code = kernel.show("llvm");
+  const std::string code = kernel.show("llvm"), lowered = kernel.show("lowered");
   EXPECT_TRUE(has(code, "!nontemporal")) << code;
+  EXPECT_TRUE(has(lowered, "f32 in (loads streamed)")) << lowered;
+  EXPECT_TRUE(has(lowered, "f32 out (stores streamed)")) << lowered;
+  EXPECT_EQ(count(lowered, "streamed)"), 4) << lowered;
 #if defined(__x86_64__)
   EXPECT_TRUE(has(kernel.show("asm"), "vmovnt") || has(kernel.show("asm"), "movnt")) << kernel.show("asm");
   EXPECT_TRUE(has(kernel.show("asm"), "prefetchnta")) << kernel.show("asm");

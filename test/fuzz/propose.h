@@ -2,6 +2,7 @@
 // How random schedules come by each directive: one proposer for each, in one table. A directive without one
 // makes a test fail.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct Proposer {
   bool host = true, gpu = true;  ///< where it is worth asking
   /// Records the directive with random arguments on what the draft addresses, or nothing if none would do.
   void (*propose)(Draft&);
+  /// Weight among the directives that a schedule may be drawn around: more for one that few schedules have
+  /// room for, or that changes little where it comes by chance.
+  int focus = 2;
 };
 
 const std::vector<Proposer>& proposers();
@@ -75,6 +79,10 @@ void propose_clone_in(Draft&);
 void propose_eager_inline(Draft&);
 void propose_specialize(Draft&);
 void propose_specialize_fail(Draft&);
+
+/// Where the memory of a Func may lie further out than `from`, nearest first: across loops whose iterations
+/// come one after another; the one that holds no loop is outside all of them.
+std::vector<std::optional<schedule::Around>> places_outside(const Draft& d, const schedule::Place& from);
 
 /// "f.update(0)", and "f.pure" where the plain name would mean any stage.
 std::string stage_text(const Draft& d, const schedule::Around& at);

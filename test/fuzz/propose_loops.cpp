@@ -123,8 +123,25 @@ void propose_parallel(Draft& d) {
   d.record_stage([&](Stage& s) { s.parallel(loop); });
 }
 
+/// With a reduction loop that needs it or not.
 void propose_atomic(Draft& d) {
-  if (d.stage > 0) d.record_stage([](Stage& s) { s.atomic(); });
+  if (d.stage == 0 || !d.record_stage([](Stage& s) { s.atomic(); })) return;
+  std::vector<std::string> loops;
+  for (const schedule::LoopId id : d.state().loops_of(d.func, d.stage).loops)
+    if (const schedule::Loop& l = d.state().loop(id); l.reduction && l.binding == ir::Binding::Serial)
+      loops.push_back(l.name);
+  if (loops.empty() || d.random.chance(30)) return;
+  const std::string loop = d.random.pick(loops);
+  const Factor by = d.factor(16);
+  const bool lanes = d.random.chance(40);
+  d.record_stage([&](Stage& s) {
+    if (lanes)
+      s.vectorize(loop, by);
+    else if (d.target.is_gpu())
+      s.gpu_threads(loop, by);
+    else
+      s.parallel(loop);
+  });
 }
 
 /// The outermost loops, x the innermost of them.

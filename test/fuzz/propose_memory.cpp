@@ -35,6 +35,12 @@ void on_some_dim(Draft& d, F directive) {
   if (!dim.empty()) d.record_stage([&](Stage& s) { directive(s, dim); });
 }
 
+/// Where the Func at hand, which is computed inside a loop, is stored.
+const schedule::Place& place_of_memory(const Draft& d) {
+  const auto& placed = d.state().out.of(d.func);
+  return d.state().funcs[d.func.value].store_directive < 0 ? placed.compute : placed.store;
+}
+
 std::vector<std::string> source_names(const Draft& d) {
   std::vector<std::string> names = d.state().out.graph.func_names();
   for (const lang::InputDef& i : d.state().out.graph.inputs) names.push_back(i.name);
@@ -105,8 +111,14 @@ void propose_fold_storage(Draft& d) {
 void propose_hoist_storage(Draft& d) {
   d.stage = 0;
   if (d.state().out.of(d.func).compute.kind != schedule::Place::Kind::At) return;
-  const auto loops = schedule::loops_around(d.state(), d.state().out.of(d.func).compute);
+  auto loops = schedule::loops_around(d.state(), d.state().out.of(d.func).compute);
   if (loops.empty()) return;
+  if (d.random.chance(85)) {
+    loops.clear();
+    for (const auto& outside : places_outside(d, place_of_memory(d)))
+      if (outside) loops.push_back(*outside);
+    if (loops.empty()) return propose_hoist_storage_root(d);
+  }
   const schedule::Around& at = d.random.pick(loops);
   const std::string stage = stage_text(d, at);
   d.record_stage([&](Stage& s) { s.hoist_storage(stage, d.state().loop(at.loop).name); });

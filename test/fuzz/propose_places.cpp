@@ -54,6 +54,20 @@ std::string stage_text(const Draft& d, const schedule::Around& at) {
   return lang::stage_name(f, at.stage);
 }
 
+std::vector<std::optional<schedule::Around>> places_outside(const Draft& d, const schedule::Place& from) {
+  const auto loops = schedule::loops_around(d.state(), from);
+  std::vector<std::optional<schedule::Around>> places;
+  for (std::size_t i = 0; i < loops.size(); ++i) {
+    const ir::Binding binding = d.state().loop(loops[i].loop).binding;
+    if (binding != ir::Binding::Serial && binding != ir::Binding::Unrolled) break;
+    if (i + 1 < loops.size())
+      places.emplace_back(loops[i + 1]);
+    else
+      places.emplace_back(std::nullopt);
+  }
+  return places;
+}
+
 void propose_compute_inline(Draft& d) {
   d.stage = 0;
   d.record_stage([](Stage& s) { s.compute_inline(); });
@@ -80,18 +94,30 @@ void propose_store_root(Draft& d) {
 void propose_store_at(Draft& d) {
   d.stage = 0;
   if (!computed_at_loop(d)) return;
-  const auto loops = schedule::loops_around(d.state(), d.state().out.of(d.func).compute);
+  const schedule::Place& place = d.state().out.of(d.func).compute;
+  auto loops = schedule::loops_around(d.state(), place);
   if (loops.empty()) return;
+  if (d.random.chance(85)) {
+    loops.clear();
+    for (const auto& outside : places_outside(d, place))
+      if (outside) loops.push_back(*outside);
+    if (loops.empty()) return propose_store_root(d);
+  }
   const schedule::Around& at = d.random.pick(loops);
   d.record_stage([&](Stage& s) { s.store_at(stage_text(d, at), d.state().loop(at.loop).name); });
 }
 
+/// What a Func inside a loop could have besides its default; at root there is mostly one kind of memory.
 void propose_store_in(Draft& d) {
   d.stage = 0;
-  static const std::vector<Memory> host = {Memory::Auto, Memory::Heap, Memory::Stack},
-                                   gpu = {Memory::Auto,     Memory::Global, Memory::Shared,
-                                          Memory::Register, Memory::Local,  Memory::Shared};
-  const Memory memory = d.random.pick(d.target.is_gpu() ? gpu : host);
+  static const std::vector<Memory> host = {Memory::Heap, Memory::Heap, Memory::Stack},
+                                   host_root = {Memory::Auto, Memory::Heap, Memory::Stack},
+                                   gpu = {Memory::Shared, Memory::Register, Memory::Local, Memory::Auto},
+                                   gpu_root = {Memory::Auto, Memory::Global, Memory::Shared};
+  const bool inside = computed_at_loop(d);
+  if (!inside && d.random.chance(50)) return;
+  const Memory memory =
+      d.random.pick(d.target.is_gpu() ? (inside ? gpu : gpu_root) : (inside ? host : host_root));
   d.record_stage([&](Stage& s) { s.store_in(memory); });
 }
 

@@ -18,8 +18,10 @@ class Drawing {
   explicit Drawing(Draft& draft) : d_(draft), random_(draft.random) {}
 
   void run() {
+    if (random_.chance(45)) choose_focus();
     if (random_.chance(50)) ask(Turn::Graph);
     if (random_.chance(15)) ask(Turn::Graph);
+    if (focus_ && focus_->turn == Turn::Graph) focus_->propose(d_);
     const bool busy = random_.chance(60);
     std::vector<lang::FuncId> order = lang::producers_first(d_.state().out.graph);
     for (auto f = order.rbegin(); f != order.rend(); ++f)
@@ -28,28 +30,55 @@ class Drawing {
   }
 
  private:
+  bool is_asked(const Proposer& p) const { return d_.target.is_gpu() ? p.gpu : p.host; }
+
   void ask(Turn turn) {
     std::vector<int> weights;
     std::vector<const Proposer*> asked;
     for (const Proposer& p : proposers())
-      if (p.turn == turn && (d_.target.is_gpu() ? p.gpu : p.host)) {
+      if (p.turn == turn && is_asked(p)) {
         asked.push_back(&p);
         weights.push_back(p.weight);
       }
     asked[random_.weighted(weights)]->propose(d_);
   }
 
-  void draw(lang::FuncId func) {
+  /// The directive that the schedule is drawn around.
+  void choose_focus() {
+    std::vector<int> weights;
+    for (const Proposer& p : proposers()) weights.push_back(is_asked(p) ? p.focus : 0);
+    focus_ = &proposers()[random_.weighted(weights)];
+  }
+
+  void ask_focus(Turn turn, lang::FuncId func, int stage) {
+    if (!focus_ || focus_->turn != turn || !random_.chance(70)) return;
+    address(func, stage);
+    focus_->propose(d_);
+  }
+
+  void draw_place(lang::FuncId func) {
+    const auto& inside = inside_loops();
+    const bool asks_for_loop =
+        focus_ && std::find(inside.begin(), inside.end(), focus_->directive) != inside.end();
     address(func, 0);
-    if (random_.chance(85)) ask(Turn::Place);
+    if (asks_for_loop && random_.chance(75))
+      propose("compute_at");
+    else if (random_.chance(85))
+      ask(Turn::Place);
+  }
+
+  void draw(lang::FuncId func) {
+    draw_place(func);
     const std::size_t stages = d_.state().def(func).stages.size();
     for (std::size_t i = 0; i < stages; ++i) {
       for (std::int64_t n = random_.within(0, 4); n > 0; --n) {
         address(func, static_cast<int>(i));
         ask(Turn::Loops);
       }
+      ask_focus(Turn::Loops, func, static_cast<int>(i));
       if (d_.target.is_gpu()) draw_threads(func, static_cast<int>(i));
     }
+    ask_focus(Turn::Storage, func, 0);
     address(func, 0);
     if (d_.state().out.of(func).compute.kind == schedule::Place::Kind::At && random_.chance(45)) {
       propose(random_.pick(inside_loops()));
@@ -60,14 +89,15 @@ class Drawing {
 
   /// Directives that only a Func computed inside a loop can have: rare among all Funcs.
   static const std::vector<std::string>& inside_loops() {
-    static const std::vector<std::string> names = {"store_root",         "store_at",     "hoist_storage",
-                                                   "hoist_storage_root", "fold_storage", "fold_storage"};
+    static const std::vector<std::string> names = {
+        "store_root",   "store_at",     "hoist_storage", "hoist_storage_root",
+        "fold_storage", "fold_storage", "slide",         "ring_buffer"};
     return names;
   }
 
   void propose(const std::string& directive) {
     for (const Proposer& p : proposers())
-      if (p.directive == directive && (d_.target.is_gpu() ? p.gpu : p.host)) p.propose(d_);
+      if (p.directive == directive && is_asked(p)) p.propose(d_);
   }
 
   /// Every stage at root that a directive addresses needs blocks.
@@ -112,6 +142,7 @@ class Drawing {
 
   Draft& d_;
   Random& random_;
+  const Proposer* focus_ = nullptr;
 };
 
 /// The position in "#3 split(...)"; -1 if there is none.

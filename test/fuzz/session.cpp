@@ -38,19 +38,22 @@ std::string lowered(const Pipeline& p, const Schedule& s, const Target& target) 
   return std::regex_replace(all, numbers, "");
 }
 
-/// Leaves out one directive of each name, and says whether the program is then another; nothing where it is
-/// then refused.
+/// Leaves out one directive of each name, and says whether the program is then another ('+'), the same ('-')
+/// or refused ('!').
 void try_removals(const Pair& pair, const Say& say) {
   const auto& directives = pair.schedule.directives();
   const Pipeline p = build(pair.program);
   const std::string whole = lowered(p, pair.schedule, pair.target);
   std::set<std::string> tried;
-  for (std::size_t i = directives.size(); i-- > 0;) try {
-      if (!tried.insert(directives[i].name).second) continue;
+  for (std::size_t i = directives.size(); i-- > 0;) {
+    if (!tried.insert(directives[i].name).second) continue;
+    try {
       const bool changed = lowered(p, without(pair.schedule, i), pair.target) != whole;
       say((changed ? "+" : "-") + directives[i].name);
     } catch (const Error&) {
+      say("!" + directives[i].name);
     }
+  }
 }
 
 /// Folding may take the only read of an input out of an expression, which makes it no pipeline.
@@ -134,8 +137,10 @@ class Runner {
         break;
       case '+':
       case '-':
+      case '!':
         tally_.directives[rest].removed++;
         tally_.directives[rest].changed += message[0] == '+';
+        tally_.directives[rest].needed += message[0] == '!';
         break;
       case 'w':
         outcome_.what = rest;
@@ -156,12 +161,14 @@ class Runner {
   void settle(const Outcome& outcome) {
     tally_.pairs++;
     tally_.verdicts[outcome.verdict]++;
-    if (outcome.verdict == Verdict::Failed || outcome.verdict == Verdict::BadProgram) {
-      tally_.failures.push_back({next_, outcome, {}});
-      if (!pair_.empty()) tally_.failures.back().pair = pair_of(pair_);
-    }
-    if (outcome.verdict == Verdict::Refused || outcome.verdict == Verdict::CallRefused)
+    FailedPair kept{next_, outcome, {}};
+    if (!pair_.empty() && outcome.verdict != Verdict::Accepted) kept.pair = pair_of(pair_);
+    if (outcome.verdict == Verdict::Failed || outcome.verdict == Verdict::BadProgram)
+      tally_.failures.push_back(std::move(kept));
+    if (outcome.verdict == Verdict::Refused || outcome.verdict == Verdict::CallRefused) {
       tally_.reasons[without_names(outcome.what)]++;
+      tally_.refusals.push_back(std::move(kept));
+    }
     next_++;
   }
 
@@ -206,11 +213,12 @@ std::string Tally::str() const {
       fmt::format("{} pairs: {} ran ({:.1f}%), {} refused, {} calls refused, {} no programs, {} failed\n",
                   pairs, count(Verdict::Accepted), 100 * accepted(), count(Verdict::Refused),
                   count(Verdict::CallRefused), count(Verdict::BadProgram), count(Verdict::Failed));
-  text += fmt::format("{:20}{:>8}{:>12}{:>12}{:>10}\n", "directive", "used", "left out", "it mattered",
-                      "refused");
+  const auto row = [&](const auto&... cells) {
+    text += fmt::format("{:20}{:>8}{:>10}{:>17}{:>14}{:>9}\n", cells...);
+  };
+  row("directive", "used", "left out", "another program", "then refused", "refused");
   for (const auto& [name, use] : directives)
-    text +=
-        fmt::format("{:20}{:>8}{:>12}{:>12}{:>10}\n", name, use.used, use.removed, use.changed, use.refused);
+    row(name, use.used, use.removed, use.changed, use.needed, use.refused);
   return text;
 }
 

@@ -21,10 +21,10 @@ struct Session {
   bool counts = false;  ///< leaves out directives of every pair that ran, not of one in four
 };
 
-/// How often a directive occurred in pairs that ran, whether it mattered where that was looked at, and how
-/// often it was what a pair was refused for.
+/// How often a directive occurred in pairs that ran; how often it was left out, what was left was another
+/// program, and was refused; and how often it was what a pair was refused for.
 struct Use {
-  std::int64_t used = 0, removed = 0, changed = 0, refused = 0;
+  std::int64_t used = 0, removed = 0, changed = 0, needed = 0, refused = 0;
 };
 
 struct FailedPair {
@@ -39,6 +39,7 @@ struct Tally {
   std::map<std::string, Use> directives;
   std::map<std::string, std::int64_t> reasons;  ///< refusals, by message without names and numbers
   std::vector<FailedPair> failures;             ///< pairs that failed, and programs that were none
+  std::vector<FailedPair> refusals;             ///< pairs whose schedule or call was refused
 
   double accepted() const;
   /// A table, and the numbers above it.

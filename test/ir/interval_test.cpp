@@ -87,6 +87,10 @@ TEST_F(Intervals, RangesOfConstantsAreBounds) {
   EXPECT_EQ(bounds(cast(Int(64), cast(Int(32), v % 2) / (data >> 3))), "[-1, 1]");
   EXPECT_EQ(bounds(cast(Int(64), data)), "[-, -]");
   EXPECT_EQ(bounds(cast(Int(64), data / 2)), "[-, -]");
+  // Narrow types have ends in any case: those of the values are closer.
+  const Expr wide = make(Op::Load, UInt(64), {x}, buffer(UInt(64)));
+  EXPECT_EQ(bounds(clamp(cast(Int(64), cast(UInt(16), min(wide, 3))), 0, 6)), "[0, 3]");
+  EXPECT_EQ(bounds(cast(Int(64), cast(Int(16), wide % 6))), "[0, 5]");
 }
 
 TEST_F(Intervals, TermsMoveIntoQuotientsWhereTheyCancel) {
@@ -95,6 +99,15 @@ TEST_F(Intervals, TermsMoveIntoQuotientsWhereTheyCancel) {
   EXPECT_EQ(bounds(last), "[min(n, 16), min(n, 128)]");
   EXPECT_EQ(bounds(v * 8 + min(n - v * 16, 16) / 2), "[min(n, 16)/2, min(n, 128)/2]");
   EXPECT_EQ(bounds(v * 16 + min(n - v * 16, 16) / 2 * 2 + 1), "[min(n, 16)/2*2 + 1, min(n, 128)/2*2 + 1]");
+}
+
+TEST_F(Intervals, QuotientsTimesTheirDivisorLeaveARemainder) {
+  EXPECT_EQ(bounds(x * 5 + (W - x * 5) / 2 * 2), "[W - 1, W]");
+  EXPECT_EQ(bounds(x * 7 + v + (W - x * 7 - v) / 4 * 4), "[W - 3, W]");
+  EXPECT_EQ(bounds(x - (x + k) / 4 * 4), "[-k, 3 - k]");
+  EXPECT_EQ(bounds(x * 7 + min(3 - v, (W - x * 7 - 1) / 2) * 2),
+            "[min(W, lo*7 - 6) - 2, min(hi*7 + 6, W - 1)]");
+  EXPECT_EQ(bounds(x / 2 * 2), "[lo/2*2, hi/2*2]");
 }
 
 TEST_F(Intervals, DivisionAndModulo) {
@@ -198,6 +211,33 @@ TEST(IntervalsRandom, ContainEveryValue) {
     }
   }
   EXPECT_GT(finite, 1000);
+}
+
+/// The simplifier takes a clamp away where the range of constants lies inside it; without the clamp the
+/// bounds have to be as close, or more would be read of an input than the algorithm does.
+TEST(IntervalsRandom, AreNoWiderThanTheRangeOfConstants) {
+  const World world;
+  Scope scope = make_scope();
+  for (const Expr& s : world.symbols) scope[symbol_of(s)] = {};
+  const Type types[] = {Int(8), Int(16), Int(32), UInt(8), UInt(16), UInt(32)};
+  int closer = 0;
+  for (std::uint32_t seed = 0; seed < 3000; ++seed) {
+    Generator g(seed, world.symbols);
+    const Type type = types[seed % 6];
+    const Expr e = simplify(g.narrow(type, static_cast<int>(1 + seed % 4)), {});
+    const auto least = constant_lower_bound(e, {}), greatest = constant_upper_bound(e, {});
+    const Interval bounds = bounds_of(e, scope, {});
+    const auto low = bounds.min.defined() ? as_int(bounds.min) : std::nullopt,
+               high = bounds.max.defined() ? as_int(bounds.max) : std::nullopt;
+    if (low && least) {
+      EXPECT_GE(*low, *least) << to_string(e);
+    }
+    if (high && greatest) {
+      EXPECT_LE(*high, *greatest) << to_string(e);
+    }
+    closer += least && *least > type.min_int();
+  }
+  EXPECT_GT(closer, 100);
 }
 
 /// For expressions of the kinds that are bounded exactly both ends are reached.

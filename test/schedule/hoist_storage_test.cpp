@@ -18,7 +18,7 @@ TEST(HoistStorage, AllocatesFurtherOut) {
 }
 
 TEST(HoistStorage, IsRefused) {
-  Schedule at_root, twice, parallel, inside, unknown, output;
+  Schedule at_root, twice, parallel, inside, stored_at_root, stored_outside, unknown, output;
   at_root["bx"].compute_root().hoist_storage("by", "y");
   expect_refused(blur(), at_root, {"'bx' is not computed at a loop"});
   twice["by"].serial("y");
@@ -31,6 +31,16 @@ TEST(HoistStorage, IsRefused) {
   inside["by"].serial("y");
   inside["bx"].compute_at("by", "y").hoist_storage("by", "x");
   expect_refused(blur(), inside, {"the loop 'x' of by is not around the loop where 'bx' is used"});
+  // What is kept from one row to the next cannot lie in the memory of a row.
+  stored_at_root["by"].serial("y");
+  stored_at_root["bx"].store_root().compute_at("by", "x").hoist_storage("by", "y");
+  expect_refused(
+      blur(), stored_at_root,
+      {"'bx' is stored outside every loop, so its memory cannot be that of an iteration of 'y' of by",
+       "hoist_storage_root, or store_at a loop inside 'y'"});
+  stored_outside["by"].split("y", "yo", "yi", 8).serial("yo");
+  stored_outside["bx"].store_at("by", "yo").compute_at("by", "x").hoist_storage("by", "yi");
+  expect_refused(blur(), stored_outside, {"the loop 'yi' of by is not around the loop where 'bx' is used"});
   unknown["bx"].compute_at("by", "y").hoist_storage("by", "z");
   expect_refused(blur(), unknown, {"there is no loop 'z' in by"});
   output["by"].hoist_storage("by", "y");

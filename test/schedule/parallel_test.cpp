@@ -72,6 +72,22 @@ TEST(Parallel, TakesReductionLoopsThatAreProvedFreeOfRaces) {
   }
 }
 
+// A domain of 3 split by 8 leaves one iteration outside.
+TEST(Parallel, OneIterationMeetsNoOther) {
+  Dim N("N");
+  RDom r(0, 3, "r");
+  Var x("x");
+  Func f("f");
+  f(x) = cast<int>(x);
+  f(x) = f(x) * 3 + cast<int>(r);
+  const Pipeline p("powers", {}, {Output(f, {N})});
+  Schedule outer, inner;
+  outer["f"].update().split("r", "ro", "ri", 8).parallel("ro");
+  expect_round_trip(p, outer);
+  inner["f"].update().split("r", "ro", "ri", 8).parallel("ri");
+  expect_refused(p, inner, {"parallel over the reduction loop 'ri' is a race"});
+}
+
 // Threads of a GPU do not wait for each other between the iterations of a loop around them.
 TEST(Parallel, LoopsAroundStandStillOnAHostOnly) {
   const Pipeline p = updating([](Func& f, const RDom& r) { f(r.x(), r.y()) += f(r.x() - 1, r.y() - 1); });

@@ -2,6 +2,7 @@
 //
 //   calotype_fuzz --pairs N --seed S --target host|cuda-interpreter|both [--minutes M] [--tries N] [--counts]
 //   calotype_fuzz --pair FILE... [--show LEVEL...]     tries pairs of the corpus
+//   calotype_fuzz --draw --seed S --pairs N --target T     prints pairs as the corpus holds them
 //
 // Exit code 1: something failed; each failure is shrunk and printed.
 #include <fmt/format.h>
@@ -19,9 +20,9 @@ namespace {
 struct Options {
   std::int64_t pairs = 1000, seed = 1, minutes = 0, tries = 600;
   std::size_t most = 1;  ///< failures of one kind that are shrunk
-  std::size_t reasons = 0;
+  std::size_t reasons = 0, refusals = 0;
   std::string target = "host";
-  bool counts = false;
+  bool counts = false, draw = false;
   std::vector<std::string> files, levels;
 };
 
@@ -55,9 +56,17 @@ bool run_target(const Options& options, const Target& target) {
   const Tally tally = run(session);
   fmt::print("{}, from seed {}\n{}", target.str(), options.seed, tally.str());
   if (options.reasons > 0) fmt::print("refused because\n{}", tally.reasons_str(options.reasons));
+  for (std::size_t i = 0; i < std::min(options.refusals, tally.refusals.size()); ++i)
+    fmt::print("---- refusal {}: {}\n", i + 1, report(tally.refusals[i]));
   std::fflush(stdout);
   print_failures(tally, options);
   return tally.failures.empty();
+}
+
+void draw_pairs(const Options& options, const Target& target) {
+  for (std::int64_t i = 0; i < options.pairs; ++i)
+    fmt::print("{}\n",
+               text(draw_pair(static_cast<std::uint64_t>(options.seed + i), target, [](const Pair&) {})));
 }
 
 void show(const Pair& pair, const std::vector<std::string>& levels) {
@@ -90,14 +99,21 @@ int main_of(int argc, char** argv) {
   app.add_option("--tries", options.tries, "pairs tried while a failure is shrunk");
   app.add_option("--shrink", options.most, "failures of one kind that are shrunk and printed");
   app.add_option("--reasons", options.reasons, "how many reasons of refusals to print");
+  app.add_option("--refusals", options.refusals, "how many refused pairs to print in full");
+  app.add_flag("--draw", options.draw, "print the pairs as the corpus holds them, and try none");
   app.add_flag("--counts", options.counts, "leave out directives of every pair that ran, for the table");
   app.add_option("--pair", options.files, "files of the corpus to try instead");
   app.add_option("--show", options.levels, "levels of the programs of these pairs to print, as lowered");
   CLI11_PARSE(app, argc, argv);
   if (!options.files.empty()) return run_files(options) ? 0 : 1;
   bool good = true;
-  for (const Target& t : {Target::host(), Target::interpreter()})
-    if (options.target == "both" || options.target == t.str()) good = run_target(options, t) && good;
+  for (const Target& t : {Target::host(), Target::interpreter()}) {
+    if (options.target != "both" && options.target != t.str()) continue;
+    if (options.draw)
+      draw_pairs(options, t);
+    else
+      good = run_target(options, t) && good;
+  }
   return good ? 0 : 1;
 }
 
