@@ -85,9 +85,10 @@ Factor Draft::factor(std::int64_t most) {
 }
 
 Tail Draft::tail() {
-  static const std::vector<Tail> tails = {Tail::Auto, Tail::Guard, Tail::ShiftInwards, Tail::RoundUp,
-                                          Tail::Predicate};
-  const Tail tail = tails[random.weighted({54, 16, 5, 9, 16})];
+  static const std::vector<Tail> tails = {Tail::Auto,           Tail::Guard,     Tail::ShiftInwards,
+                                          Tail::RoundUp,        Tail::Predicate, Tail::PredicateLoads,
+                                          Tail::PredicateStores};
+  const Tail tail = tails[random.weighted({46, 14, 5, 9, 12, 7, 7})];
   return exclusions::shifted_threads(target, tail) ? Tail::Guard : tail;
 }
 
