@@ -31,6 +31,8 @@ struct ExecutableOptions {
   bool contract = true;
   /// What a profiled host program reports to; calls must not overlap.
   std::shared_ptr<Meters> meters = nullptr;
+  /// Where calls of host programs find values that earlier ones left.
+  std::shared_ptr<calotype_value_cache> cache = nullptr;
 };
 
 std::unique_ptr<Executable> make_host_executable(const lower::Program& program,

@@ -18,7 +18,8 @@ namespace {
 
 class HostExecutable : public Executable {
  public:
-  HostExecutable(const lower::Program& program, const ExecutableOptions& options) : meters_(options.meters) {
+  HostExecutable(const lower::Program& program, const ExecutableOptions& options)
+      : meters_(options.meters), cache_(options.cache) {
     module_ = llvm_backend::compile(
         program.functions, {.arch = program.target.arch, .contract = options.contract, .keep_text = false});
     for (const lower::Function& f : program.functions) names_.push_back(f.name);
@@ -29,7 +30,7 @@ class HostExecutable : public Executable {
     std::vector<calotype_host_function> functions;
     for (const std::string& name : names_) functions.push_back(module_->function(name));
     ContextHooks hooks(context, meters_.get());
-    const calotype_plan_code code{.host = functions.data(), .device = nullptr};
+    const calotype_plan_code code{.host = functions.data(), .device = nullptr, .cache = cache_.get()};
     return calotype_plan_run(&plan, &code, &context, arguments.data(),
                              static_cast<uint32_t>(arguments.size()));
   }
@@ -44,6 +45,7 @@ class HostExecutable : public Executable {
 
  private:
   std::shared_ptr<Meters> meters_;
+  std::shared_ptr<calotype_value_cache> cache_;
   std::shared_ptr<llvm_backend::Module> module_;
   std::vector<std::string> names_;
 };

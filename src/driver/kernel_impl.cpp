@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <new>
 #include <nlohmann/json.hpp>
 
 #include "calotype/error.h"
@@ -155,11 +156,21 @@ std::unique_ptr<Variant> KernelImpl::compile(const LayoutClass& layout) const {
   v->program = lower::lower(scheduled(layout), lower_options(scheduled(layout), options_, layout), &trace);
   v->plan = encode_plan(v->program);
   v->executable =
-      make_executable(v->program, {.contract = scheduled().numerics.contract, .meters = options_.meters});
+      make_executable(v->program, {.contract = scheduled().numerics.contract,
+                                   .meters = options_.meters,
+                                   .cache = v->program.kept.empty() ? nullptr : cache(layout.way)});
   for (const auto& [pass, seconds] : trace.seconds) v->times.push_back({"lowering", pass, seconds});
   for (const auto& [step, seconds] : v->executable->seconds())
     v->times.push_back({"code generation", step, seconds});
   return v;
+}
+
+std::shared_ptr<calotype_value_cache> KernelImpl::cache(std::size_t way) const {
+  std::shared_ptr<calotype_value_cache>& made = caches_[way];
+  if (made) return made;
+  made.reset(calotype_value_cache_make(), calotype_value_cache_free);
+  if (!made) throw std::bad_alloc();
+  return made;
 }
 
 std::vector<calotype_argument> KernelImpl::convert(const std::vector<Arg>& args) const {

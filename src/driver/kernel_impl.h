@@ -88,6 +88,8 @@ class KernelImpl : public KernelBase {
   LayoutClass class_of(const std::vector<calotype_argument>& arguments) const;
   const Variant& variant(const LayoutClass& layout) const;
   std::unique_ptr<Variant> compile(const LayoutClass& layout) const;
+  /// What the variants of one way share; under the mutex.
+  std::shared_ptr<calotype_value_cache> cache(std::size_t way) const;
   const schedule::Scheduled& scheduled(const LayoutClass& layout) const {
     return ways_.ways[layout.way].scheduled;
   }
@@ -101,6 +103,7 @@ class KernelImpl : public KernelBase {
   std::vector<std::pair<std::string, double>> seconds_before_;
   mutable std::mutex mutex_;
   mutable std::map<LayoutClass, std::unique_ptr<Variant>> variants_;
+  mutable std::map<std::size_t, std::shared_ptr<calotype_value_cache>> caches_;
   const Variant* dense_ = nullptr;
 };
 

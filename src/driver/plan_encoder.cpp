@@ -31,6 +31,8 @@ int scalar_kind(lower::ScalarSource::Kind kind) {
       return CALOTYPE_SCALAR_PARAM;
     case lower::ScalarSource::Kind::Value:
       return CALOTYPE_SCALAR_VALUE;
+    case lower::ScalarSource::Kind::Present:
+      return CALOTYPE_SCALAR_PRESENT;
   }
   return CALOTYPE_SCALAR_VALUE;
 }
@@ -48,6 +50,7 @@ class PlanData final : public EncodedPlan {
     for (const lower::Workspace& w : program.workspace) {
       workspace_.push_back({text(w.buffer->name), encoder_.encode(w.bytes)});
     }
+    for (const lower::KeptValues& k : program.kept) add_kept(k);
     for (const lower::Function& f : program.functions) add_function(program, f);
     for (const lower::PlanStep& s : program.steps) steps_.push_back(static_cast<std::uint32_t>(s.function));
     point_at_arrays(program);
@@ -71,6 +74,13 @@ class PlanData final : public EncodedPlan {
     for (const Expr& value : c.values) values_.push_back({encoder_.encode(value), format_of(value->type)});
     checks_.push_back({encoder_.encode(c.condition), text(c.message), text(c.func), first,
                        static_cast<std::uint32_t>(c.values.size()), text(c.legal)});
+  }
+
+  void add_kept(const lower::KeptValues& k) {
+    kept_.push_back({text(k.func), encoder_.slot_of(k.present, k.func), static_cast<std::uint32_t>(k.first),
+                     static_cast<std::uint32_t>(k.components), static_cast<std::uint32_t>(keys_.size()),
+                     static_cast<std::uint32_t>(k.key.size())});
+    for (const Expr& e : k.key) keys_.push_back(encoder_.encode(e));
   }
 
   void add_function(const lower::Program& program, const lower::Function& f) {
@@ -114,12 +124,15 @@ class PlanData final : public EncodedPlan {
     plan_.slot_refs = slot_refs_.data();
     plan_.buffer_refs = buffer_refs_.data();
     plan_.steps = steps_.data();
+    plan_.kept = kept_.data();
+    plan_.keys = keys_.data();
     plan_.argument_count = static_cast<std::uint32_t>(arguments_.size());
     plan_.scalar_count = static_cast<std::uint32_t>(scalars_.size());
     plan_.shape_check_count = static_cast<std::uint32_t>(program.shape_checks);
     plan_.check_count = static_cast<std::uint32_t>(checks_.size());
     plan_.workspace_count = static_cast<std::uint32_t>(workspace_.size());
     plan_.function_count = static_cast<std::uint32_t>(functions_.size());
+    plan_.kept_count = static_cast<std::uint32_t>(kept_.size());
     plan_.step_count = static_cast<std::uint32_t>(steps_.size());
     plan_.stack_size = encoder_.stack_size();
     plan_.temp_count = encoder_.temp_count();
@@ -137,6 +150,8 @@ class PlanData final : public EncodedPlan {
   std::vector<std::uint32_t> slot_refs_;
   std::vector<std::int32_t> buffer_refs_;
   std::vector<std::uint32_t> steps_;
+  std::vector<calotype_plan_kept> kept_;
+  std::vector<calotype_code> keys_;
   calotype_plan plan_{};
 };
 

@@ -117,6 +117,8 @@ Expr Simplifier::other(const Expr& e) {
       if (is_const(value) || is(value, Op::Variable)) return run(substitute(body, {{symbol_of(e), value}}));
       return uses(body, symbol_of(e)) ? e : body;
     }
+    case Op::LoadIf:
+      return is_one(e->args[0]) ? make(Op::Load, e->type, {e->args[1]}, e->attr) : e;
     case Op::Require:
       return is_one(e->args[0]) ? e->args[1] : e;
     case Op::Strict:

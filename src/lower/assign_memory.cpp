@@ -8,8 +8,10 @@
 
 #include <limits>
 #include <map>
+#include <numeric>
 
 #include "lower/passes.h"
+#include "lower/storage_parts.h"
 
 namespace calotype::lower {
 namespace {
@@ -79,20 +81,7 @@ class MemoryPass {
     const schedule::StorageSchedule& asked = tree_.scheduled.of(func).storage;
     b.stream_loads = asked.stream_loads;
     b.stream_stores = asked.stream_stores;
-    for (std::size_t d = 0; d < storage.box.size(); ++d) {
-      Expr extent;
-      if (const std::int64_t known = constant_extent(func, storage, d); known >= 0) {
-        extent = ir::index(known);
-      } else {
-        const ir::Interval& i = storage.box[d];
-        extent = storage.hoisted.empty() ? i.max - i.min + ir::index(1) : storage.hoisted[d];
-        extent = at_least_none(ir::simplify(allocated(asked, d, extent), tree_.facts));
-        if (b.space == MemorySpace::Heap)
-          extent = named(extent, fmt::format("{}.{}.stored", b.name, d), storage);
-      }
-      b.mins.push_back(storage.box[d].min);
-      b.extents.push_back(extent);
-    }
+    set_extents(b, func, storage);
     b.strides.resize(b.extents.size());
     Expr stride = ir::index(1);
     for (std::size_t i = 0; i < b.extents.size(); ++i) {
@@ -104,6 +93,35 @@ class MemoryPass {
     b.mins.push_back(ir::index(0));
     b.extents.push_back(ir::index(storage.copies));
     b.strides.push_back(stride);
+  }
+
+  /// Extents of the coordinates, or of the parts of them that a layout names.
+  void set_extents(ir::Buffer& b, FuncId func, Storage& storage) {
+    const schedule::StorageSchedule& asked = tree_.scheduled.of(func).storage;
+    std::vector<Expr> extents;
+    for (std::size_t d = 0; d < storage.box.size(); ++d) {
+      if (const std::int64_t known = constant_extent(func, storage, d); known >= 0) {
+        extents.push_back(ir::index(known));
+        continue;
+      }
+      const ir::Interval& i = storage.box[d];
+      const Expr extent = storage.hoisted.empty() ? i.max - i.min + ir::index(1) : storage.hoisted[d];
+      extents.push_back(at_least_none(ir::simplify(allocated(asked, d, extent), tree_.facts)));
+    }
+    if (asked.layout.empty()) {
+      for (const ir::Interval& i : storage.box) b.mins.push_back(i.min);
+    } else {
+      b.mins.assign(asked.layout.size(), ir::index(0));
+      std::vector<Expr> parts;
+      for (const schedule::StoragePart& p : asked.layout)
+        parts.push_back(ir::simplify(extent_of_part(p, extents[p.dim]), tree_.facts));
+      extents = std::move(parts);
+    }
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+      if (b.space == MemorySpace::Heap && !ir::as_int(extents[i]))
+        extents[i] = named(extents[i], fmt::format("{}.{}.stored", b.name, i), storage);
+      b.extents.push_back(extents[i]);
+    }
   }
 
   /// What is allocated where `extent` is used.
@@ -138,13 +156,18 @@ class MemoryPass {
   /// Elements if the storage has a constant upper bound, else -1.
   std::int64_t constant_elements(FuncId func, const Storage& storage) const {
     if (storage.layout) return storage.layout->size(layout::Axis::Register);
-    std::int64_t total = storage.copies;
+    std::vector<std::int64_t> extents;
     for (std::size_t d = 0; d < storage.shape.size(); ++d) {
-      const std::int64_t extent = constant_extent(func, storage, d);
-      if (extent < 0) return -1;
-      total = product(total, extent);
+      extents.push_back(constant_extent(func, storage, d));
+      if (extents.back() < 0) return -1;
     }
-    return total;
+    if (const auto& parts = tree_.scheduled.of(func).storage.layout; !parts.empty()) {
+      std::vector<std::int64_t> of_parts;
+      for (const schedule::StoragePart& p : parts)
+        of_parts.push_back(*ir::as_int(ir::simplify(extent_of_part(p, ir::index(extents[p.dim])))));
+      extents = std::move(of_parts);
+    }
+    return std::accumulate(extents.begin(), extents.end(), storage.copies, product);
   }
 
   /// Of two numbers that are not negative; more than any memory has where it would not fit.
@@ -175,6 +198,7 @@ class MemoryPass {
   }
 
   MemorySpace choose_space(FuncId func, const Storage& storage, const Surroundings& around) {
+    if (tree_.find_kept(func)) return MemorySpace::Global;
     const Memory asked = tree_.scheduled.of(func).memory;
     const std::int64_t elements = constant_elements(func, storage);
     const bool fits = elements >= 0 && product(elements, bytes_of_point(func)) <= kStackBytes;

@@ -13,8 +13,10 @@
 
 #include "calotype/error.h"
 #include "lower/domain_condition.h"
+#include "lower/one_sided_masks.h"
 #include "lower/partial_results.h"
 #include "lower/passes.h"
+#include "lower/storage_parts.h"
 #include "lower/store_values.h"
 
 namespace calotype::lower {
@@ -84,7 +86,7 @@ class Emitter {
     const Storage& storage = tree_.storage.at(node.func);
     ir::Stmt s = children(node);
     for (auto buffer = storage.buffers.rbegin(); buffer != storage.buffers.rend(); ++buffer)
-      s = ir::allocate(*buffer, s);
+      if ((*buffer)->space != ir::MemorySpace::Global) s = ir::allocate(*buffer, s);  // the plan's
     for (auto let = storage.lets.rbegin(); let != storage.lets.rend(); ++let)
       s = ir::let_stmt(let->symbol, let->value, s);
     return s;
@@ -194,6 +196,7 @@ class Emitter {
   ir::Stmt guarded(StageRef stage, ir::Stmt body, const ir::SymbolPtr& var) {
     const std::vector<Guard>& guards = tree_.stages.at(stage).guards;
     for (std::size_t i = guards.size(); i-- > 0;) {
+      if (masks_one_side(tree_, stage, guards[i])) continue;
       const bool here = var ? ir::uses(guards[i].condition, var) : !tests_a_loop(guards[i].condition);
       if (here && placed_.insert({stage, i}).second) body = conditional(guards[i], body);
     }
@@ -227,7 +230,9 @@ class Emitter {
   Tested tested(const Expr& condition, StageRef ref) {
     if (!condition.defined()) return {};
     Expr placed = simple(place_in(condition, ref));
-    return {std::move(placed), std::exchange(checks_, {})};
+    std::vector<ir::Stmt> before = std::exchange(checks_, {});
+    for (ir::Stmt& check : before) check = for_needed(tree_, ref, check);
+    return {std::move(placed), std::move(before)};
   }
 
   ir::Stmt emit_body(StageRef ref) {
@@ -248,7 +253,8 @@ class Emitter {
       const ir::Stmt stores = partial          ? partial->accumulate(placed(partial->proof().terms))
                               : is_atomic(ref) ? update(ref, placed({def.reduce_term}), indices)
                                                : store_values(buffers, placed(def.values()), indices);
-      checks_.push_back(stores);
+      for (ir::Stmt& check : checks_) check = for_needed(tree_, ref, check);
+      checks_.push_back(partial ? stores : with_masked_stores(tree_, ref, stores));
       s = ir::block(checks_);
     }
     s = plain.around(reading.around(s));
@@ -262,7 +268,8 @@ class Emitter {
     ir::Substitution map;
     for (std::size_t i = 0; i < info.dims.size(); ++i)
       if (info.coordinates[i].defined()) map.emplace_back(info.dims[i], info.coordinates[i]);
-    return expand_float8(with_loads(ir::substitute(e, map), ref));
+    const Expr value = expand_float8(with_loads(ir::substitute(e, map), ref));
+    return with_masked_loads(tree_, ref, buffers_of(ref.func), value);
   }
 
   std::vector<Expr> target_coordinates(StageRef ref) {
@@ -366,7 +373,8 @@ class Emitter {
     if (!is_final(ref)) return s;
     const std::vector<ir::BufferPtr>& buffers = buffers_of(ref.func);
     for (std::size_t c = 0; c < buffers.size(); ++c)
-      s = ir::block({s, copy_out(ref, static_cast<int>(c), buffers[c], indices[c], coordinates)});
+      s = ir::block({s, for_needed(tree_, ref,
+                                   copy_out(ref, static_cast<int>(c), buffers[c], indices[c], coordinates))});
     return s;
   }
 
@@ -480,12 +488,25 @@ class Emitter {
     for (std::size_t d = 0; d < stored.size(); ++d)
       if (storage.shape[d] == 1) stored[d] = storage.box[d].min;
     if (storage.layout) return register_index(func, storage, stored, user);
+    if (const auto& parts = tree_.scheduled.of(func).storage.layout; !parts.empty())
+      return simple(index_of_parts(parts, b, positions(storage, stored)) + start_of_copy(storage, b));
     return simple(strided_index(b, stored, storage.folds) + start_of_copy(storage, b));
   }
 
   /// Where the copy in use begins.
   static Expr start_of_copy(const Storage& storage, const ir::BufferPtr& b) {
     return storage.copies == 1 ? ir::index(0) : storage.copy * b->strides.back();
+  }
+
+  /// Coordinates counted from the first that is stored, or places in the ring.
+  std::vector<Expr> positions(const Storage& storage, const std::vector<Expr>& coordinates) {
+    std::vector<Expr> all;
+    for (std::size_t d = 0; d < coordinates.size(); ++d) {
+      const Expr c = cast(Int(64), coordinates[d]);
+      const std::int64_t ring = storage.folds[d];
+      all.push_back(simple(ring != 0 ? c % ir::index(ring) : c - storage.box[d].min));
+    }
+    return all;
   }
 
   Expr strided_index(const ir::BufferPtr& b, const std::vector<Expr>& coordinates,

@@ -70,11 +70,11 @@ class Inference {
     if (output_def(id)) keep_inside(func, box, needs);
     if (!graph().is_output(id)) keep_promises(tree_, id, needs);
     Box& all = needs[0];
-    round_region(sched, all);
+    round_region(tree_, id, all);
     Storage storage;
     if (!graph().is_output(id)) {
       name_bounds(func, all, sched.compute, "");
-      storage.box = all;
+      storage.box = with_room_past_end(tree_, id, all);
       if (!same_site(sched.compute, sched.store)) {
         for (Interval& i : storage.box)
           i = eliminate_to(i, site_loops(tree_, sched.compute), sched.store, func.name);
@@ -87,7 +87,7 @@ class Inference {
       tree_.storage[id] = std::move(storage);
     }
     for (std::size_t s = 0; s < func.stages.size(); ++s)
-      resolve_stage({id, static_cast<int>(s)}, merge(needs[s], all));
+      resolve_stage({id, static_cast<int>(s)}, merge(needs[s], all), all);
   }
 
   // Stages after the first range over what later stages and consumers need of them; where that is the whole
@@ -309,8 +309,8 @@ class Inference {
   ir::Scope whole_scope(StageRef ref) {
     ir::Scope scope = ir::make_scope();
     const StageInfo& info = tree_.stages.at(ref);
-    for (std::size_t d = 0; d < info.need.size(); ++d)
-      if (info.coordinates[d].defined()) scope[info.dims[d]] = info.need[d];
+    for (std::size_t d = 0; d < info.read.size(); ++d)
+      if (info.coordinates[d].defined()) scope[info.dims[d]] = info.read[d];
     for (const lang::ReductionDim& r : tree_.def(ref).reduction)
       scope[r.symbol] = {r.min, simple(r.min + r.extent - ir::index(1))};
     return scope;
@@ -421,28 +421,6 @@ class Inference {
     ranges.limits.push_back(range.max);
   }
 
-  // RoundUp and ShiftInwards on an inner stage ask for more than its consumers do.
-  void round_region(const schedule::FuncSchedule& sched, Box& box) {
-    for (const schedule::StageSchedule& stage : sched.stages)
-      for (const Transform& t : stage.transforms) {
-        if (t.kind != Transform::Kind::Split) continue;
-        auto dim = std::find(stage.dims.begin(), stage.dims.end(), t.old);
-        if (dim == stage.dims.end() || static_cast<std::size_t>(dim - stage.dims.begin()) >= box.size())
-          continue;
-        Interval& i = box[dim - stage.dims.begin()];
-        const Expr factor = ir::index(t.factor), one = ir::index(1);
-        if (t.tail == Tail::RoundUp)
-          i.max = simple(i.min + (extent(i) + factor - one) / factor * factor - one);
-        else if (t.tail == Tail::ShiftInwards && !is_output_box(sched))
-          i.max = simple(max(i.max, i.min + factor - one));
-      }
-  }
-  bool is_output_box(const schedule::FuncSchedule& sched) {
-    for (const lang::OutputDef& o : graph().outputs)
-      if (&tree_.scheduled.of(o.func) == &sched) return true;
-    return false;
-  }
-
   Expr extent(const Interval& i) { return simple(i.max - i.min + ir::index(1)); }
 
   /// Give the ends of a region names at the head of its site, unless they are short.
@@ -466,9 +444,10 @@ class Inference {
 
   // ---- Loops of a stage
 
-  void resolve_stage(StageRef ref, const Box& need) {
+  void resolve_stage(StageRef ref, const Box& need, const Box& all) {
     StageInfo info;
     info.need = need;
+    read_by_tails(tree_, ref, all, info);
     resolve_loops(tree_, algebra_, ref, info);
     tree_.stages[ref] = std::move(info);
   }

@@ -139,7 +139,7 @@ class Joiner {
       if (!info.coordinates[i].defined() || !ir::uses(info.coordinates[i], var)) continue;
       ir::Interval whole;
       if (i < info.need.size()) {
-        whole = info.need[i];
+        whole = info.read[i];
       } else {
         const lang::ReductionDim& r = def.reduction[i - info.need.size()];
         whole = {r.min, r.min + r.extent - ir::index(1)};

@@ -27,6 +27,19 @@ std::string box_text(const Box& box) {
   return text.empty() ? "one value" : text;
 }
 
+const char* guard_word(Tail tail) {
+  switch (tail) {
+    case Tail::Guard:
+      return "if";
+    case Tail::PredicateLoads:
+      return "loads where";
+    case Tail::PredicateStores:
+      return "stores where";
+    default:
+      return "where";
+  }
+}
+
 class Printer {
  public:
   explicit Printer(const LoopTree& tree) : tree_(tree) {}
@@ -126,7 +139,7 @@ class Printer {
     auto it = tree_.stages.find(ref);
     if (it != tree_.stages.end()) {
       for (const Guard& g : it->second.guards)
-        line(fmt::format("{} {}", g.tail == Tail::Predicate ? "where" : "if", ir::to_string(g.condition)));
+        line(fmt::format("{} {}", guard_word(g.tail), ir::to_string(g.condition)));
       for (std::size_t i = 0; i < it->second.dims.size(); ++i)
         if (it->second.coordinates[i].defined() &&
             ir::to_string(it->second.coordinates[i]) != it->second.dims[i]->name)

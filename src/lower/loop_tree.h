@@ -58,7 +58,7 @@ struct Node {
 /// How often a body runs where a split does not divide: a condition on loop variables.
 struct Guard {
   Expr condition;
-  Tail tail = Tail::Guard;  ///< Guard: a branch; Predicate: masked accesses
+  Tail tail = Tail::Guard;  ///< Guard: a branch; Predicate: masked accesses; PredicateLoads or -Stores: those
   std::string origin;
 };
 
@@ -91,6 +91,7 @@ struct LoopInfo {
 /// A stage as the bounds pass resolved it.
 struct StageInfo {
   Box need;  ///< the stage's pure dims range over this (invalid dims of an update: empty interval)
+  Box read;  ///< for these it reads: less where only loads are masked, more where only stores are
   std::vector<ir::SymbolPtr> dims;  ///< symbols of the definition: args, then reduction dims
   std::vector<Expr> coordinates;    ///< value of each of `dims` in terms of loop variables
   std::vector<Expr> starts;         ///< smallest value each of `dims` takes, for bounds; same size
@@ -115,6 +116,13 @@ struct Storage {
   std::vector<std::int64_t> shape;  ///< constant upper bounds of the extents, for tiles and stacks; -1: none
 };
 
+/// A Func at root whose values stay from one call to the next.
+struct Kept {
+  FuncId func;
+  ir::SymbolPtr present;  ///< not 0 where an earlier call has left them
+  std::vector<Expr> key;  ///< what they depend on, in terms of the call's sizes and Params
+};
+
 /// A nest of a root stage that becomes a kernel, keyed by its stage.
 struct KernelInfo {
   std::array<std::int64_t, 3> threads{1, 1, 1};  ///< of the block, by axis: the largest bound extent
@@ -128,6 +136,7 @@ struct LoopTree {
   std::vector<LoopInfo> loops;  ///< by LoopId
   std::map<StageRef, StageInfo> stages;
   std::map<FuncId, Storage> storage;                       ///< of realised Funcs that are not outputs
+  std::vector<Kept> kept;                                  ///< by FuncId
   std::map<StageRef, KernelInfo> kernels;                  ///< set by the tiles pass; empty on the host
   std::vector<ir::BufferPtr> inputs;                       ///< by InputId
   std::vector<ir::BufferPtr> outputs;                      ///< by position
@@ -164,6 +173,11 @@ struct LoopTree {
   }
   LoopInfo& loop(LoopId id) { return loops[id.value]; }
   const LoopInfo& loop(LoopId id) const { return loops[id.value]; }
+  const Kept* find_kept(FuncId id) const {
+    for (const Kept& k : kept)
+      if (k.func == id) return &k;
+    return nullptr;
+  }
   bool inlined(FuncId id) const { return scheduled.of(id).compute.kind == schedule::Place::Kind::Inline; }
   /// Whether the stage is what add_copies has added: it writes to the Func's stored argument and nowhere
   /// else.

@@ -68,6 +68,7 @@ Program lower(Scheduled scheduled, const Options& options, Trace* trace) {
   pass("aliases", [&] { check_aliases(scheduled); });
   pass("place", [&] { tree = place(std::move(scheduled), options); check_placed(tree); });
   pass("bounds", [&] { infer_bounds(tree); declare_stored(tree, options); check_bounds(tree); });
+  pass("keep", [&] { keep_values(tree); });
   pass("skip", [&] { find_unused(tree, options); });
   pass.level("bounds", tree);
   pass.level("loops", tree);

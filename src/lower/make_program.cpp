@@ -116,7 +116,7 @@ class ProgramMaker {
       program_.scalars.push_back({let.symbol, {.kind = ScalarSource::Kind::Value, .value = let.value}});
     for (const LoopTree::Check& c : tree_.checks)
       program_.checks.push_back({c.condition, c.message, c.subject, c.values, c.legal});
-    if (options_.target.is_gpu()) declare_workspace();
+    declare_workspace();
     for (const Unit& unit : units) add_function(unit);
     drop_unused_scalars();
     return std::move(program_);
@@ -276,9 +276,16 @@ class ProgramMaker {
   }
 
   void declare_workspace() {
-    for (const auto& [func, storage] : tree_.storage)
+    for (const auto& [func, storage] : tree_.storage) {
+      const std::size_t first = program_.workspace.size();
       for (const ir::BufferPtr& buffer : storage.buffers)
         if (buffer->space == ir::MemorySpace::Global) add_workspace(buffer);
+      const Kept* kept = tree_.find_kept(func);
+      if (!kept) continue;
+      program_.scalars.push_back({kept->present, {.kind = ScalarSource::Kind::Present}});
+      program_.kept.push_back(
+          {tree_.func(func).name, kept->present, first, program_.workspace.size() - first, kept->key});
+    }
   }
 
   void add_workspace(const ir::BufferPtr& buffer) {
@@ -286,7 +293,7 @@ class ProgramMaker {
     for (const Expr& e : buffer->extents) bytes = bytes * e;
     bytes = ir::simplify(bytes, tree_.facts);
     program_.workspace.push_back({buffer, bytes});
-    // The caller chose the width by the arguments; what lies between stages can be larger.
+    // The caller chose the width by the arguments; what lies between kernels can be larger.
     const Expr fits = ir::simplify(bytes <= ir::index(INT32_MAX), tree_.facts);
     if (options_.index_bits == 32 && !ir::is_one(fits))
       program_.checks.push_back(
@@ -404,6 +411,10 @@ class ProgramMaker {
       for (const Expr& v : c.values) need(v);
     }
     for (const Workspace& w : program_.workspace) need(w.bytes);
+    for (const KeptValues& k : program_.kept) {
+      needed.push_back(k.present);
+      for (const Expr& e : k.key) need(e);
+    }
     std::vector<Scalar> kept;
     for (auto it = program_.scalars.rbegin(); it != program_.scalars.rend(); ++it) {
       if (std::find(needed.begin(), needed.end(), it->symbol) == needed.end()) continue;

@@ -396,8 +396,8 @@ class Partitioner {
     bool found = false;
     ir::visit_exprs(loop->body(), [&](const Expr& root) {
       ir::visit(root, [&](const Expr& e) {
-        if (!ir::is(e, ir::Op::Load)) return;
-        found |= ir::any_of(e->args[0], [&](const Expr& n) {
+        if (!ir::is(e, ir::Op::Load) && !ir::is(e, ir::Op::LoadIf)) return;
+        found |= ir::any_of(e->args.back(), [&](const Expr& n) {
           return (ir::is(n, ir::Op::Min) || ir::is(n, ir::Op::Max)) && ir::uses(n, loop->loop().var);
         });
       });

@@ -29,6 +29,7 @@ void add_copies(Scheduled& scheduled, const Options& options);
 LoopTree place(Scheduled scheduled, const Options& options);
 void infer_bounds(LoopTree& tree);
 void declare_stored(LoopTree& tree, const Options& options);
+void keep_values(LoopTree& tree);
 void find_unused(LoopTree& tree, const Options& options);
 void resolve_tiles(LoopTree& tree);
 void schedule_pipeline(LoopTree& tree);
@@ -79,6 +80,11 @@ void slide_window(LoopTree& tree, FuncId func, Box& box, Storage& storage);
 /// output's must be so already.
 void align_region(LoopTree& tree, FuncId func, Box& box);
 void check_aligned(const LoopTree& tree, FuncId func, const Box& box);
+/// Used by infer_bounds, see tails.cpp: a region that is needed, enlarged by RoundUp and ShiftInwards; what
+/// is stored of one; what a stage with `info.need` ranges over and reads, where `all` is the Func's region.
+void round_region(const LoopTree& tree, FuncId func, Box& box);
+Box with_room_past_end(const LoopTree& tree, FuncId func, const Box& box);
+void read_by_tails(const LoopTree& tree, StageRef stage, const Box& all, StageInfo& info);
 /// Used by infer_bounds: what is known of the extents of memory, once box and rings are.
 void shape_storage(LoopTree& tree, FuncId func, Storage& storage);
 /// Used by place: an order of the Funcs, still producers first, in which those that share loops stand

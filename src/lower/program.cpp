@@ -10,7 +10,8 @@ namespace calotype::lower {
 namespace {
 
 std::string source_text(const Program& p, const ScalarSource& s) {
-  const std::string argument = s.kind == ScalarSource::Kind::Value ? "" : p.arguments[s.argument].name;
+  const bool of_argument = s.kind != ScalarSource::Kind::Value && s.kind != ScalarSource::Kind::Present;
+  const std::string argument = of_argument ? p.arguments[s.argument].name : "";
   switch (s.kind) {
     case ScalarSource::Kind::Extent:
       return fmt::format("extent {} of {}", s.dim, argument);
@@ -22,6 +23,8 @@ std::string source_text(const Program& p, const ScalarSource& s) {
       return "parameter " + argument;
     case ScalarSource::Kind::Value:
       return ir::to_string(s.value);
+    case ScalarSource::Kind::Present:
+      return "whether its values are kept";
   }
   return "";
 }
@@ -68,6 +71,11 @@ std::string plan_text(const Program& p) {
     text += fmt::format("check {}: {}: {}\n", c.func, ir::to_string(c.condition), c.message);
   for (const Workspace& w : p.workspace)
     text += fmt::format("workspace {}: {} bytes\n", w.buffer->name, ir::to_string(w.bytes));
+  for (const KeptValues& k : p.kept) {
+    std::string key;
+    for (const Expr& e : k.key) key += (key.empty() ? "" : ", ") + ir::to_string(e);
+    text += fmt::format("kept {} for ({})\n", k.func, key);
+  }
   for (const PlanStep& s : p.steps) {
     const Function& f = p.functions[s.function];
     text += f.gpu ? fmt::format("launch {} grid ({}) block ({}) shared {} bytes\n", f.name, triple(f.grid),

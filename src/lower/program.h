@@ -34,10 +34,10 @@ struct Function {
 
 /// How the plan finds the value of a scalar.
 struct ScalarSource {
-  enum class Kind { Extent, Stride, Min, Param, Value } kind;
+  enum class Kind { Extent, Stride, Min, Param, Value, Present } kind;
   int argument = 0;  ///< position among the arguments of a call (inputs and Params as listed, then outputs)
   int dim = 0;
-  Expr value;  ///< Value: in terms of scalars defined earlier
+  Expr value;  ///< Value: in terms of scalars defined earlier. Present: whether kept values are there
 };
 struct Scalar {
   ir::SymbolPtr symbol;
@@ -58,6 +58,15 @@ struct PlanCheck {
 struct Workspace {
   ir::BufferPtr buffer;
   Expr bytes;
+};
+
+/// Workspace whose values stay for calls with the same key.
+struct KeptValues {
+  std::string func;
+  ir::SymbolPtr present;       ///< the scalar that says whether they are there
+  std::size_t first = 0;       ///< of Program::workspace
+  std::size_t components = 0;  ///< how many, from there on
+  std::vector<Expr> key;
 };
 
 struct PlanStep {
@@ -83,6 +92,7 @@ struct Program {
   std::vector<PlanCheck> checks;  ///< in order; all pass before anything is written
   std::size_t shape_checks = 0;   ///< how many of them, from the first, are on the arguments' shapes alone
   std::vector<Workspace> workspace;
+  std::vector<KeptValues> kept;
   std::vector<Function> functions;
   std::vector<PlanStep> steps;
 };

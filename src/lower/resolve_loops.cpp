@@ -1,7 +1,7 @@
 // Extents and values of one stage's loops, following its transforms forth and back.
 //
-// Requires: the region that the stage produces (StageInfo::need). Leaves: the stage's loops in
-// LoopTree::loops, and dims, coordinates, starts, limits and guards of its StageInfo.
+// Requires: the region that the stage produces and that for which it reads (StageInfo::need, read). Leaves:
+// the stage's loops in LoopTree::loops, and dims, coordinates, starts, limits and guards of its StageInfo.
 
 #include <fmt/format.h>
 
@@ -38,7 +38,7 @@ class StageLoops {
     for (int d = 0; d < func.rank(); ++d) {
       info_.dims.push_back(func.args[d]);
       mins_.push_back(info_.need[d].min);
-      lasts_.push_back(info_.need[d].max);
+      lasts_.push_back(info_.read[d].max);
       if (sched_.dims[d].valid())
         extents_[sched_.dims[d]] = simple(info_.need[d].max - info_.need[d].min + ir::index(1));
     }
@@ -124,7 +124,12 @@ class StageLoops {
   void value_of_split(const Transform& t) {
     const Expr old = extents_.at(t.old), factor = ir::index(t.factor);
     Expr base = values_.at(t.outer) * factor;
-    if (!divides(t)) {
+    if (divides(t)) {
+      if (const std::optional<std::size_t> d = pure_dim(t.old); d && t.tail == Tail::PredicateLoads) {
+        const Expr read = simple(info_.read[*d].max - info_.read[*d].min + ir::index(1));
+        if (!ir::prove_equal(read, old, tree_.facts)) guard(t, simple(base + values_.at(t.inner) < read));
+      }
+    } else {
       // A region that was rounded up divides; what a window slid over or an inner loop covers need not.
       if (t.tail == Tail::ShiftInwards)
         base = min(base, old - factor);
@@ -136,9 +141,17 @@ class StageLoops {
     values_[t.old] = simple(base + values_.at(t.inner));
   }
 
+  /// Masks of stores alone leave what is read past the end.
   void guard(const Transform& t, const Expr& condition) {
-    info_.guards.push_back({condition, t.tail, t.origin});
-    guarded_.push_back(t.old);
+    const bool masks_loads = t.tail == Tail::PredicateLoads && !divides(t);
+    info_.guards.push_back({condition, masks_loads ? Tail::Predicate : t.tail, t.origin});
+    if (t.tail != Tail::PredicateStores) guarded_.push_back(t.old);
+  }
+
+  std::optional<std::size_t> pure_dim(LoopId loop) const {
+    for (std::size_t d = 0; d < info_.need.size(); ++d)
+      if (sched_.dims[d] == loop) return d;
+    return std::nullopt;
   }
 
   void value_of_fuse(const Transform& t) {

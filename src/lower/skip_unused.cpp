@@ -38,6 +38,8 @@ class Uses {
       // A nest that several Funcs share runs whole.
       if (ir::size_up_to(when, kMostNodes) > kMostNodes || sharing(tree_.scheduled, *id).size() > 1)
         when = always;
+      // Values that stay are all computed, unless they are there.
+      if (const Kept* kept = tree_.find_kept(*id)) when = ir::make_var(kept->present) == ir::index(0);
       used_[*id] = when;
       if (!ir::is_one(when)) tree_.used_when[*id] = when;
       for (const lang::StageDef& s : tree_.func(*id).stages) stage(*id, s, when);

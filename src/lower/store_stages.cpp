@@ -72,6 +72,8 @@ void add_copy(Scheduled& scheduled, FuncId id) {
 }  // namespace
 
 void add_copies(Scheduled& scheduled, const Options& options) {
+  // What an earlier call left would not be copied.
+  for (schedule::FuncSchedule& f : scheduled.funcs) f.memoize_origin.clear();
   for (FuncId id : options.stored_stages)
     if (scheduled.graph.func(id).stages.size() > 1) add_copy(scheduled, id);
 }

@@ -7,7 +7,7 @@ namespace calotype::lower {
 
 static bool reads_any(const Expr& e, const std::vector<ir::BufferPtr>& buffers) {
   return ir::any_of(e, [&](const Expr& n) {
-    return ir::is(n, ir::Op::Load) &&
+    return (ir::is(n, ir::Op::Load) || ir::is(n, ir::Op::LoadIf)) &&
            std::find(buffers.begin(), buffers.end(), ir::buffer_of(n)) != buffers.end();
   });
 }

@@ -128,10 +128,18 @@ class Widener {
     }
     if (!any) return n;
     if (ir::is(n, ir::Op::Load)) return wide_load(n, args[0], mask);
+    if (ir::is(n, ir::Op::LoadIf) && !args[1]->type.is_vector()) return uniform_load(n, args[0], args[1]);
     for (Expr& a : args) a = broadcast(a);
     if (ir::is(n, ir::Op::LoadIf) && mask.defined())
       args[0] = ir::make(ir::Op::And, Bool(lanes_), {args[0], broadcast(mask)});
     return ir::make(n->op, n->type.with_lanes(lanes_), std::move(args), n->attr);
+  }
+
+  /// One load for all lanes, which have its address in common, if one of them is to have it.
+  Expr uniform_load(const Expr& n, const Expr& condition, const Expr& index) const {
+    const Expr any = is_prefix(n->args[0]) && !has_names() ? at_end(n->args[0], false)
+                                                           : ir::make(ir::Op::ReduceMax, Bool(), {condition});
+    return ir::make(ir::Op::LoadIf, n->type, {any, index}, n->attr);
   }
 
   Expr wide_load(const Expr& n, const Expr& index, const Expr& mask) {

@@ -32,6 +32,13 @@ static void carve(call* c, unsigned char** at) {
   c->temps = take(at, plan->temp_count, sizeof *c->temps);
   c->argument_memory = take(at, plan->argument_count, sizeof *c->argument_memory);
   c->workspace = take(at, plan->workspace_count, sizeof *c->workspace);
+  uint32_t keys = 0;
+  for (uint32_t i = 0; i < plan->kept_count; ++i) {
+    const uint32_t count = plan->kept[i].key_count + plan->kept[i].workspace_count;
+    if (count > keys) keys = count;
+  }
+  c->kept = take(at, plan->kept_count, sizeof *c->kept);
+  c->key = take(at, keys, sizeof *c->key);
   c->scalar_values = take(at, scalars, sizeof *c->scalar_values);
   c->buffer_values = (void**)take(at, buffers, sizeof *c->buffer_values);
 }

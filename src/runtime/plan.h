@@ -4,6 +4,7 @@
 
 #include "calotype/runtime.h"
 #include "runtime/size_code.h"
+#include "runtime/value_cache.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,13 +27,14 @@ typedef enum calotype_scalar_kind {
   CALOTYPE_SCALAR_STRIDE,
   CALOTYPE_SCALAR_MIN,
   CALOTYPE_SCALAR_PARAM,
-  CALOTYPE_SCALAR_VALUE
+  CALOTYPE_SCALAR_VALUE,
+  CALOTYPE_SCALAR_PRESENT /* 1 if kept values are there, else 0 */
 } calotype_scalar_kind;
 
 typedef struct calotype_plan_scalar {
   const char* name;
   int32_t kind;     /* calotype_scalar_kind */
-  int32_t argument; /* all but values */
+  int32_t argument; /* all but values and presence */
   int32_t dim;
   calotype_code value;
 } calotype_plan_scalar;
@@ -56,6 +58,15 @@ typedef struct calotype_plan_workspace {
   const char* name;
   calotype_code bytes;
 } calotype_plan_workspace;
+
+/* Workspace of a host plan whose values stay for calls with the same key. The steps compute them where `slot`
+ * is 0, and only read them where it is not. */
+typedef struct calotype_plan_kept {
+  const char* func;
+  uint32_t slot;
+  uint32_t first_workspace, workspace_count;
+  uint32_t first_key, key_count; /* in calotype_plan::keys */
+} calotype_plan_kept;
 
 typedef struct calotype_plan_function {
   const char* name;
@@ -81,6 +92,9 @@ typedef struct calotype_plan {
   uint32_t shape_check_count; /* how many of the checks, from the first, are on shapes alone */
   uint32_t argument_count, scalar_count, check_count, workspace_count, function_count, step_count;
   uint32_t stack_size, temp_count; /* scratch that the size expressions need */
+  const calotype_plan_kept* kept;  /* each an owner of the cache, by its position */
+  const calotype_code* keys;
+  uint32_t kept_count;
 } calotype_plan;
 
 /* A compiled host function; not 0: it failed, 1 at a check of its own, 2 without memory. A scalar slot holds
@@ -108,6 +122,7 @@ typedef struct calotype_device {
 typedef struct calotype_plan_code {
   const calotype_host_function* host; /* one a function, null for kernels; may be null if all are */
   const calotype_device* device;      /* null without kernels */
+  calotype_value_cache* cache;        /* null: every call computes what it could keep */
 } calotype_plan_code;
 
 /* Check the arguments, compute the scalars, check the conditions, then run the steps. Nothing is written

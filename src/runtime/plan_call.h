@@ -10,6 +10,12 @@ typedef struct call_memory {
   void* allocated; /* to be released after the call, or null */
 } call_memory;
 
+/* Kept values during the call. */
+typedef struct call_kept {
+  calotype_values* values; /* null: none, or they are workspace like any other */
+  int made;                /* by this call, and not yet published */
+} call_kept;
+
 typedef struct call {
   const calotype_plan* plan;
   const calotype_plan_code* code;
@@ -21,6 +27,8 @@ typedef struct call {
   int64_t* slots;
   calotype_cell *stack, *temps;
   call_memory *argument_memory, *workspace;
+  call_kept* kept;
+  int64_t* key; /* of the kept values at hand, then the sizes of their memory */
   int64_t* scalar_values; /* of the function that is called */
   void** buffer_values;
 } call;
@@ -35,6 +43,11 @@ calotype_error_kind call_check_conditions(const call* c, uint32_t count);
 /* The value of a size expression; fails where it leaves 64 bits, naming `what`. */
 calotype_error_kind call_evaluate(const call* c, calotype_code code, const char* func, const char* what,
                                   int64_t* result);
+
+/* Finds kept values, or makes memory for them, and says so in their slots and workspace. */
+calotype_error_kind call_take_kept(const call* c);
+/* The call is over: what it made is there for others if it was good. */
+void call_leave_kept(const call* c, int good);
 
 /* Run the steps, on the host or on the device. */
 calotype_error_kind call_run_host(const call* c);

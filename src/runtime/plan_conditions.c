@@ -21,6 +21,10 @@ calotype_error_kind call_compute_scalars(const call* c) {
       if (kind) return kind;
       continue;
     }
+    if (s->kind == CALOTYPE_SCALAR_PRESENT) {
+      c->slots[i] = 0;
+      continue;
+    }
     const calotype_argument* argument = &c->arguments[s->argument];
     if (s->kind == CALOTYPE_SCALAR_PARAM) {
       c->slots[i] = argument->scalar;

@@ -5,6 +5,7 @@
 static calotype_error_kind allocate_workspace(const call* c) {
   for (uint32_t i = 0; i < c->plan->workspace_count; ++i) {
     const calotype_plan_workspace* w = &c->plan->workspace[i];
+    if (c->workspace[i].pointer) continue; /* of values that are kept */
     int64_t bytes;
     calotype_error_kind kind = call_evaluate(c, w->bytes, w->name, "the size of its storage", &bytes);
     if (kind) return kind;
@@ -34,7 +35,8 @@ calotype_error_kind call_run_host(const call* c) {
   for (uint32_t i = 0; i < c->count; ++i) {
     if (c->arguments[i].buffer) c->argument_memory[i].pointer = c->arguments[i].buffer->data;
   }
-  calotype_error_kind kind = allocate_workspace(c);
+  calotype_error_kind kind = call_take_kept(c);
+  if (!kind) kind = allocate_workspace(c);
   for (uint32_t i = 0; !kind && i < c->plan->step_count; ++i) {
     const calotype_plan_function* function = &c->plan->functions[c->plan->steps[i]];
     calotype_host_function entry = c->code->host ? c->code->host[c->plan->steps[i]] : NULL;
@@ -49,5 +51,6 @@ calotype_error_kind call_run_host(const call* c) {
   }
   for (uint32_t i = 0; i < c->plan->workspace_count; ++i)
     calotype_release(c->context, c->workspace[i].allocated);
+  call_leave_kept(c, kind == CALOTYPE_GOOD);
   return kind;
 }

@@ -8,6 +8,7 @@
 #include "schedule/decisions.h"
 #include "schedule/defaults.h"
 #include "schedule/gpu.h"
+#include "schedule/loops.h"
 #include "schedule/places.h"
 #include "schedule/races.h"
 #include "schedule/shared.h"
@@ -170,6 +171,7 @@ Scheduled apply_one_way(const lang::Graph& graph, const Schedule& schedule, cons
   resolve_shared(state);
   resolve_places(state);
   check_later(state, later);
+  check_tails(state);
   // The checks of the whole need a whole: after a refusal they would only report its consequences.
   if (state.refusals.empty()) default_places(state);
   if (state.refusals.empty()) check_places(state);

@@ -7,9 +7,7 @@
 
 namespace calotype::schedule {
 
-namespace {
-
-int dim_named(const Application& a, const std::string& name) {
+int find_dim_named(const Application& a, const std::string& name) {
   const lang::FuncDef& f = a.func_def();
   std::vector<std::string> names;
   for (int d = 0; d < f.rank(); d++) {
@@ -20,15 +18,17 @@ int dim_named(const Application& a, const std::string& name) {
            name_choices(name, names, "coordinates of " + f.name));
 }
 
+namespace {
+
 std::int64_t floor_mod(std::int64_t a, std::int64_t b) { return ((a % b) + b) % b; }
 
 }  // namespace
 
-int find_dim(const Application& a, const std::string& arg) { return dim_named(a, a.name(arg)); }
+int find_dim(const Application& a, const std::string& arg) { return find_dim_named(a, a.name(arg)); }
 
 std::vector<int> find_dims(const Application& a, const std::string& arg) {
   std::vector<int> dims;
-  for (const std::string& name : a.names(arg)) dims.push_back(dim_named(a, name));
+  for (const std::string& name : a.names(arg)) dims.push_back(find_dim_named(a, name));
   return dims;
 }
 
@@ -81,6 +81,15 @@ StorageSchedule& own_memory(const Application& a) {
     a.refuse(fmt::format("'{}' is an output, which lives in the caller's memory", a.func_def().name),
              a.func_def().name, "a Func of its own for what goes before it");
   return a.state.out.funcs[a.func.value].storage;
+}
+
+StorageSchedule& own_strides(const Application& a) {
+  StorageSchedule& memory = own_memory(a);
+  if (!memory.layout.empty())
+    a.refuse(fmt::format("the memory of '{}' is laid out by {}, whose parts have strides of their own",
+                         a.func_def().name, memory.layout_origin),
+             a.func_def().name, "other parts; bound_storage, which the parts then divide; or no layout");
+  return memory;
 }
 
 void set_dim_number(const Application& a, std::vector<DimNumber>& list, std::int64_t value) {

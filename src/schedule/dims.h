@@ -10,6 +10,7 @@ namespace calotype::schedule {
 
 /// The position of the coordinate that argument `arg` names; refused if the Func has none of that name.
 int find_dim(const Application& a, const std::string& arg = "dim");
+int find_dim_named(const Application& a, const std::string& name);
 std::vector<int> find_dims(const Application& a, const std::string& arg);
 
 /// The named size; refused if the algorithm has none of that name.
@@ -24,6 +25,8 @@ void check_alignment(Application& a);
 
 /// The memory of the Func, refused for an output: that is the caller's.
 StorageSchedule& own_memory(const Application& a);
+/// The same for a directive on strides, refused where a layout gives them.
+StorageSchedule& own_strides(const Application& a);
 /// Records `value` for argument "dim" in a list of the Func's memory, and refuses a second one.
 void set_dim_number(const Application& a, std::vector<DimNumber>& list, std::int64_t value);
 

@@ -59,7 +59,9 @@ const std::vector<Option>& tail_options() {
                                               {"guard", "Tail::Guard"},
                                               {"shift_inwards", "Tail::ShiftInwards"},
                                               {"round_up", "Tail::RoundUp"},
-                                              {"predicate", "Tail::Predicate"}};
+                                              {"predicate", "Tail::Predicate"},
+                                              {"predicate_loads", "Tail::PredicateLoads"},
+                                              {"predicate_stores", "Tail::PredicateStores"}};
   return options;
 }
 
@@ -113,6 +115,8 @@ const char* kind_text(ArgKind kind) {
     case ArgKind::Dim:
     case ArgKind::NewDim:
       return "the name of a coordinate";
+    case ArgKind::Part:
+      return "a part of a coordinate";
     case ArgKind::Size:
       return "the name of a size";
     case ArgKind::Condition:

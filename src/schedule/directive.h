@@ -29,6 +29,7 @@ enum class ArgKind {
   Stage,      ///< a stage, or a Func where one of its stages has the loop that goes with it
   FarLoop,    ///< a loop of that stage: found after the whole list has been applied
   NewDim,     ///< a coordinate that the directive makes
+  Part,       ///< a part of a coordinate: see parts.h
   Size,       ///< a named size of the algorithm
   Integer,    ///< a number or a knob
   Condition,  ///< a condition on what a call gives: see condition.h

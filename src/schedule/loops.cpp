@@ -37,21 +37,37 @@ void require_serial(const Application& a, LoopId loop) {
              "loops that are still serial");
 }
 
-void require_tail(const Application& a, LoopId old, Tail tail) {
+/// Where a part of a coordinate ends another part follows, so that there is nothing past the end.
+void require_coordinate(const Application& a, LoopId old, std::int64_t factor, const std::string& tail) {
+  const std::vector<LoopId>& dims = a.state.loops_of(a.func, a.stage).dims;
+  if (std::find(dims.begin(), dims.end(), old) != dims.end()) return;
+  const auto extent = constant_extent(a.state, a.func, a.stage, old);
+  if (extent && *extent % factor == 0) return;
+  a.refuse(fmt::format("{} runs past the end of '{}', which is a part of a coordinate, into the next part",
+                       tail, a.state.loop(old).name),
+           tail,
+           extent ? fmt::format("a factor that divides {}; guard, predicate", *extent)
+                  : "guard, predicate; or a split of the coordinate itself");
+}
+
+void require_tail(const Application& a, LoopId old, std::int64_t factor, Tail tail) {
   const bool reduction = a.state.loop(old).reduction;
   if (tail == Tail::ShiftInwards && (reduction || a.stage > 0))
     a.refuse(fmt::format("shift_inwards computes points twice, which a{} may not",
                          reduction ? " reduction" : "n update"),
              "shift_inwards", "guard, predicate");
-  if (tail != Tail::RoundUp) return;
+  const bool rounds = tail == Tail::RoundUp;
+  if (!rounds && tail != Tail::PredicateLoads && tail != Tail::PredicateStores) return;
+  const std::string& text = text_of(tail);
   if (reduction)
-    a.refuse("round_up runs past the end, which a reduction may not", "round_up", "guard, predicate");
-  if (a.state.out.graph.is_output(a.func))
-    a.refuse("round_up writes past the end, which an output may not", "round_up",
-             "guard, predicate, shift_inwards");
-  if (a.state.funcs[a.func.value].copies_input)
-    a.refuse("round_up reads past the end of the input that is copied", "round_up",
-             "guard, predicate, shift_inwards");
+    a.refuse(fmt::format("{} runs past the end, which a reduction may not", text), text, "guard, predicate");
+  if (tail != Tail::PredicateStores && a.state.out.graph.is_output(a.func))
+    a.refuse(fmt::format("{} writes past the end, which an output may not", text), text,
+             "guard, predicate, shift_inwards, predicate_stores");
+  if (tail != Tail::PredicateLoads && a.state.funcs[a.func.value].copies_input)
+    a.refuse(fmt::format("{} reads past the end of the input that is copied", text), text,
+             "guard, predicate, shift_inwards, predicate_loads");
+  if (!rounds) require_coordinate(a, old, factor, text);
 }
 
 }  // namespace
@@ -61,7 +77,7 @@ SplitLoops split_loop(Application& a, LoopId old, const std::string& outer, cons
   require_new(a, outer);
   require_new(a, inner);
   require_serial(a, old);
-  require_tail(a, old, tail);
+  require_tail(a, old, factor, tail);
   const bool reduction = a.state.loop(old).reduction;
   SplitLoops made;
   made.outer = a.state.add_loop(a.func, a.stage,
@@ -177,6 +193,22 @@ std::optional<std::int64_t> definition_extent(const State& state, FuncId func, i
 }
 
 }  // namespace
+
+void check_tails(State& state) {
+  for (const lang::FuncDef& f : state.out.graph.funcs)
+    for (int s = 0; s < static_cast<int>(f.stages.size()); s++)
+      for (const Transform& t : state.loops_of(f.id, s).transforms) {
+        if (t.kind != Transform::Kind::Split) continue;
+        if (t.tail != Tail::PredicateLoads && t.tail != Tail::PredicateStores) continue;
+        const Loop& inner = state.loop(t.inner);
+        if (inner.replaced_by.empty()) continue;
+        state.refuse(
+            f.id, s, state.loop_directives[t.inner.value],
+            fmt::format("{} is for the innermost split, but the loop '{}' was cut up once more, into {}",
+                        text_of(t.tail), inner.name, inner.replaced_by),
+            text_of(t.tail), "guard, predicate; or a single split by the inner factor");
+      }
+}
 
 std::optional<std::int64_t> constant_extent(const State& state, FuncId func, int stage, LoopId loop) {
   const StageSchedule& s = state.loops_of(func, stage);

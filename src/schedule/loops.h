@@ -23,6 +23,8 @@ void rename_loop(Application& a, LoopId loop, const std::string& name);
 void reorder_loops(Application& a, const std::vector<LoopId>& order);
 /// What the iterations of the loop are. Refuses a second binding.
 void bind_loop(Application& a, LoopId loop, ir::Binding binding, int axis = 0);
+/// Refuses tails that mask one side alone where the loop that they end is not a loop any more.
+void check_tails(State& state);
 /// Refuses a present loop whose number of iterations is not a constant of at most `most`.
 void require_constant_extent(const Application& a, const std::string& loop, std::int64_t most);
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "schedule/directive.h"
+#include "schedule/parts.h"
 #include "schedule/scheduled.h"
 
 namespace calotype::schedule {
@@ -88,6 +89,12 @@ void print_storage(const Scheduled& s, const lang::FuncDef& f, const FuncSchedul
     for (int d : storage.order) order += (order.empty() ? "" : ", ") + f.args[d]->name;
     out += fmt::format("  in memory {}\n", order);
   }
+  if (!storage.layout.empty()) {
+    std::string parts;
+    for (const StoragePart& p : storage.layout)
+      parts += (parts.empty() ? "" : ", ") + part_text(p, f.args[p.dim]->name);
+    out += fmt::format("  in memory {}  [{}]\n", parts, storage.layout_origin);
+  }
   const auto lines = [&](const std::vector<DimNumber>& list, const char* what) {
     for (const DimNumber& n : list)
       out += fmt::format("  memory of {} {} {}  [{}]\n", f.args[n.dim]->name, what, n.value, n.origin);
@@ -102,6 +109,8 @@ void print_storage(const Scheduled& s, const lang::FuncDef& f, const FuncSchedul
     out += fmt::format("  slides along {} of {}, {} ahead  [{}]\n", s.loop(own.slide->dim).name,
                        lang::stage_name(s.graph.func(own.slide->func), own.slide->stage), own.slide->depth,
                        own.slide->origin);
+  if (!own.memoize_origin.empty())
+    out += fmt::format("  kept from one call to the next  [{}]\n", own.memoize_origin);
   if (storage.stream_loads) out += "  loads pass the caches by\n";
   if (storage.stream_stores) out += "  stores pass the caches by\n";
 }

@@ -7,6 +7,7 @@
 #include "calotype/pipeline.h"
 #include "schedule/directive.h"
 #include "schedule/file.h"
+#include "schedule/parts.h"
 #include "schedule/ways.h"
 
 namespace calotype {
@@ -72,6 +73,10 @@ class Renaming {
       case ArgKind::FarLoop:
       case ArgKind::Dim:
         return loop(owner, text);
+      case ArgKind::Part: {
+        const std::size_t end = coordinate_length(text);
+        return loop(owner, text.substr(0, end)) + text.substr(end);
+      }
       case ArgKind::Source:
       case ArgKind::Func:
       case ArgKind::Stage:

@@ -34,6 +34,8 @@ std::string kind_text(const ArgSpec& arg) {
       return "coordinate";
     case ArgKind::NewDim:
       return "new coordinate";
+    case ArgKind::Part:
+      return "part of a coordinate";
     case ArgKind::Size:
       return "named size";
     case ArgKind::Source:

@@ -84,9 +84,10 @@ Factor Draft::factor(std::int64_t most) {
 }
 
 Tail Draft::tail() {
-  static const std::vector<Tail> tails = {Tail::Auto, Tail::Guard, Tail::ShiftInwards, Tail::RoundUp,
-                                          Tail::Predicate};
-  return tails[random.weighted({54, 16, 5, 9, 16})];
+  static const std::vector<Tail> tails = {Tail::Auto,           Tail::Guard,     Tail::ShiftInwards,
+                                          Tail::RoundUp,        Tail::Predicate, Tail::PredicateLoads,
+                                          Tail::PredicateStores};
+  return tails[random.weighted({46, 14, 5, 9, 12, 7, 7})];
 }
 
 }  // namespace calotype::fuzz

@@ -57,6 +57,8 @@ void propose_bound_extent(Draft&);
 void propose_align_bounds(Draft&);
 void propose_align_extent(Draft&);
 void propose_reorder_storage(Draft&);
+void propose_layout(Draft&);
+void propose_memoize(Draft&);
 void propose_align_storage(Draft&);
 void propose_pad(Draft&);
 void propose_bound_storage(Draft&);

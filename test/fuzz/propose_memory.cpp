@@ -3,6 +3,7 @@
 
 #include "fuzz/propose.h"
 #include "fuzz/regions.h"
+#include "schedule/parts.h"
 #include "schedule/places.h"
 
 namespace calotype::fuzz {
@@ -77,6 +78,26 @@ void propose_reorder_storage(Draft& d) {
   d.record_stage([&](Stage& s) { s.reorder_storage(dims); });
 }
 
+/// Each coordinate whole or in two or three parts, all in random order.
+void propose_layout(Draft& d) {
+  d.stage = 0;
+  std::vector<std::string> parts;
+  for (const ir::SymbolPtr& arg : d.func_def().args) {
+    const std::int64_t inner = d.random.within(2, 9), outer = d.random.within(2, 4);
+    const auto part = [&](std::int64_t divide, std::int64_t modulo) {
+      parts.push_back(
+          schedule::part_text({0, divide, modulo == 0 ? std::nullopt : std::optional(modulo)}, arg->name));
+    };
+    const std::int64_t count = d.random.within(1, 3);
+    if (count > 1) part(1, inner);
+    if (count > 2) part(inner, outer);
+    part(count == 1 ? 1 : count == 2 ? inner : inner * outer, 0);
+  }
+  for (std::size_t i = parts.size(); i > 1; --i)
+    std::swap(parts[i - 1], parts[static_cast<std::size_t>(d.random.below(static_cast<std::int64_t>(i)))]);
+  if (!parts.empty() && parts.size() <= 16) d.record_stage([&](Stage& s) { s.layout(parts); });
+}
+
 void propose_align_storage(Draft& d) {
   const Factor multiple = d.factor(16);
   on_some_dim(d, [&](Stage& s, const std::string& dim) { s.align_storage(dim, multiple); });
@@ -134,6 +155,14 @@ void propose_set_estimate(Draft& d) {
   const std::int64_t min = d.random.within(-2, 2);
   const Factor extent = d.factor(100);
   on_some_dim(d, [&](Stage& s, const std::string& dim) { s.set_estimate(dim, min, extent); });
+}
+
+/// Of Funcs that read an input it is taken back.
+void propose_memoize(Draft& d) {
+  d.stage = 0;
+  const bool placed = d.state().funcs[d.func.value].compute_directive >= 0;
+  if (!placed || d.state().out.of(d.func).compute.kind != schedule::Place::Kind::Root) return;
+  d.record_stage([](Stage& s) { s.memoize(); });
 }
 
 void propose_stream_stores(Draft& d) {

@@ -105,4 +105,30 @@ TEST(Split, IsRefusedForTailsThatDoNotFit) {
   expect_refused(matmul(), input, {"round_up reads past the end of the input"});
 }
 
+TEST(Split, IsRefusedForMasksOfOneSideThatDoNotFit) {
+  Schedule reduction, output, input, part, again, fused;
+  reduction["acc"].update().split("k", 8, Tail::PredicateStores);
+  expect_refused(matmul(), reduction,
+                 {"predicate_stores runs past the end, which a reduction may not", "guard, predicate"});
+  output["C"].split("n", 8, Tail::PredicateLoads);
+  expect_refused(matmul(), output,
+                 {"predicate_loads writes past the end, which an output may not", "predicate_stores"});
+  input[input.in("A")].split("d0", 8, Tail::PredicateStores);
+  expect_refused(matmul(), input, {"predicate_stores reads past the end of the input", "predicate_loads"});
+  part["by"].split("x", "xo", "xi", 12).split("xi", "xa", "xb", 8, Tail::PredicateStores);
+  expect_refused(blur(), part,
+                 {"predicate_stores runs past the end of 'xi', which is a part of a coordinate",
+                  "a factor that divides 12"});
+  again["by"].split("x", "xo", "xi", 16, Tail::PredicateStores).split("xi", "xa", "xb", 4);
+  expect_refused(blur(), again,
+                 {"#1 split(x, xo, xi, 16, predicate_stores)", "predicate_stores is for the innermost split",
+                  "the loop 'xi' was cut up once more"});
+  fused["by"].split("x", "xo", "xi", 16, Tail::PredicateStores).reorder("xi", "y", "xo").fuse("xi", "y", "f");
+  expect_refused(blur(), fused, {"predicate_stores is for the innermost split"});
+  Schedule good;
+  good["by"].split("x", "xo", "xi", 12).vectorize("xi", 4, Tail::PredicateStores).split("xo", 2);
+  good["bx"].compute_root().vectorize("x", 8, Tail::PredicateLoads);
+  expect_round_trip(blur(), good);
+}
+
 }  // namespace calotype::test

@@ -10,7 +10,7 @@ Stage& Stage::align_storage(const LoopName& dim, Factor multiple) {
 namespace schedule {
 
 static void apply(Application& a) {
-  StorageSchedule& memory = own_memory(a);
+  StorageSchedule& memory = own_strides(a);
   set_dim_number(a, memory.multiples, a.integer("multiple"));
   memory.origin = a.origin();
 }
@@ -22,7 +22,7 @@ DirectiveSpec align_storage_spec() {
               "Allocates a multiple of `multiple` elements along a coordinate, so that the strides of those "
               "outside it in memory are multiples as well.",
           .args = {dim_argument(), {.name = "multiple", .kind = ArgKind::Integer, .doc = "elements"}},
-          .refused = {"the Func is an output", "the coordinate has one already",
+          .refused = {"the Func is an output", "the coordinate has one already", "it has a layout",
                       "the Func is held in registers that are dealt out to the threads of a block"},
           .apply = apply};
 }

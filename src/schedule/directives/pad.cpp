@@ -10,7 +10,7 @@ Stage& Stage::pad(const LoopName& dim, Factor elements) {
 namespace schedule {
 
 static void apply(Application& a) {
-  StorageSchedule& memory = own_memory(a);
+  StorageSchedule& memory = own_strides(a);
   set_dim_number(a, memory.pads, a.integer("elements"));
   memory.origin = a.origin();
 }
@@ -23,7 +23,7 @@ DirectiveSpec pad_spec() {
               "it do not fall into the same banks of shared memory, or the same sets of a cache. "
               "`align_storage` rounds up what results.",
           .args = {dim_argument(), {.name = "elements", .kind = ArgKind::Integer, .doc = "how many"}},
-          .refused = {"the Func is an output", "the coordinate has one already",
+          .refused = {"the Func is an output", "the coordinate has one already", "it has a layout",
                       "the Func is held in registers that are dealt out to the threads of a block"},
           .apply = apply};
 }

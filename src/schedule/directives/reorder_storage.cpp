@@ -14,7 +14,7 @@ Stage& Stage::reorder_storage(const std::vector<LoopName>& dims) {
 namespace schedule {
 
 static void apply(Application& a) {
-  StorageSchedule& memory = own_memory(a);
+  StorageSchedule& memory = own_strides(a);
   if (!memory.order.empty())
     a.refuse(fmt::format("the memory of '{}' has its order already", a.func_def().name), a.func_def().name,
              "one reorder_storage a Func");
@@ -39,7 +39,7 @@ DirectiveSpec reorder_storage_spec() {
                 .doc = "the coordinates, innermost first",
                 .list = true,
                 .least = 2}},
-      .refused = {"the Func is an output", "the memory has its order already",
+      .refused = {"the Func is an output", "the memory has its order already", "it has a layout",
                   "the Func is held in registers that are dealt out to the threads of a block"},
       .apply = apply};
 }

@@ -13,12 +13,14 @@
   X(hoist_storage)      \
   X(store_in)           \
   X(reorder_storage)    \
+  X(layout)             \
   X(align_storage)      \
   X(pad)                \
   X(bound_storage)      \
   X(fold_storage)       \
   X(slide)              \
   X(ring_buffer)        \
+  X(memoize)            \
   X(bound)              \
   X(bound_extent)       \
   X(align_bounds)       \
