@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include "schedule/readers.h"
 #include "schedule/shared.h"
 
 namespace calotype::schedule {
@@ -164,37 +165,6 @@ std::vector<Around> loops_around(const State& state, const Place& place) {
 }
 
 namespace {
-
-/// The stages that read each Func, in order. Made once for all checks: a definition may be long.
-class Readers {
- public:
-  explicit Readers(const lang::Graph& graph) : of_(graph.funcs.size()) {
-    for (const lang::FuncDef& f : graph.funcs)
-      for (int i = 0; i < static_cast<int>(f.stages.size()); i++)
-        for (const ir::CalleePtr& c : lang::callees(f.stages[i]))
-          if (c->kind == ir::CalleeKind::Func && c->index != f.id.value) add(of_[c->index], {f.id, i});
-  }
-  const std::vector<StageId>& of(FuncId func) const { return of_[func.value]; }
-
-  /// Whether values of `func` reach `consumer`, directly or through other Funcs.
-  bool reach(FuncId func, FuncId consumer) const {
-    std::set<FuncId> seen;
-    return reach(func, consumer, seen);
-  }
-
- private:
-  /// Components of a Tuple are callees of their own.
-  static void add(std::vector<StageId>& readers, const StageId& reader) {
-    if (readers.empty() || readers.back() != reader) readers.push_back(reader);
-  }
-  bool reach(FuncId func, FuncId consumer, std::set<FuncId>& seen) const {
-    if (!seen.insert(func).second) return false;
-    return std::any_of(of(func).begin(), of(func).end(),
-                       [&](const StageId& r) { return r.func == consumer || reach(r.func, consumer, seen); });
-  }
-
-  std::vector<std::vector<StageId>> of_;
-};
 
 /// Whether the body of a stage runs inside the place's loop, through inlined Funcs to their readers.
 /// `outside` gets the first reader that does not; `seen` are inlined Funcs whose readers were looked at.

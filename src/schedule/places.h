@@ -7,13 +7,6 @@
 
 namespace calotype::schedule {
 
-/// A stage of a Func.
-struct StageId {
-  FuncId func;
-  int stage = 0;
-  bool operator==(const StageId&) const = default;
-};
-
 /// Refuses a second compute_* (store_*, hoist_*) directive on the Func that `a` addresses, and notes this
 /// one.
 void claim_compute(Application& a, Place::Kind kind);

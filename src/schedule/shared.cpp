@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "schedule/places.h"
+#include "schedule/readers.h"
 
 namespace calotype::schedule {
 

@@ -6,6 +6,7 @@
 #include "fuzz/propose.h"
 #include "fuzz/regions.h"
 #include "schedule/places.h"
+#include "schedule/readers.h"
 
 namespace calotype::fuzz {
 
@@ -14,8 +15,8 @@ namespace {
 /// Loops of the Funcs that read this one, and those around the places of these.
 std::vector<schedule::Around> loops_of_readers(const Draft& d) {
   std::vector<schedule::Around> loops;
-  for (const schedule::Reader& r : schedule::readers_of(d.state(), d.func)) {
-    if (r.func == d.func) continue;
+  const schedule::Readers readers(d.state().out.graph);
+  for (const schedule::StageId& r : readers.of(d.func)) {
     const auto around = schedule::loops_around(d.state(), r.func, r.stage);
     loops.insert(loops.end(), around.begin(), around.end());
   }
@@ -26,12 +27,19 @@ bool computed_at_loop(const Draft& d) {
   return d.state().out.of(d.func).compute.kind == schedule::Place::Kind::At;
 }
 
+std::vector<std::string> read_funcs(const Draft& d) {
+  const schedule::Readers readers(d.state().out.graph);
+  std::vector<std::string> names;
+  for (const lang::FuncDef& f : d.state().out.graph.funcs)
+    if (!readers.of(f.id).empty()) names.push_back(f.name);
+  return names;
+}
+
 /// What `in` may copy: Funcs and inputs that are read.
 std::vector<std::string> sources(const Draft& d) {
   std::vector<std::string> names;
   for (const lang::InputDef& i : d.state().out.graph.inputs) names.push_back(i.name);
-  for (const lang::FuncDef& f : d.state().out.graph.funcs)
-    if (!schedule::readers_of(d.state(), f.id).empty()) names.push_back(f.name);
+  for (const std::string& name : read_funcs(d)) names.push_back(name);
   return names;
 }
 
@@ -146,9 +154,7 @@ void propose_in(Draft& d) {
 }
 
 void propose_clone_in(Draft& d) {
-  std::vector<std::string> names;
-  for (const lang::FuncDef& f : d.state().out.graph.funcs)
-    if (!schedule::readers_of(d.state(), f.id).empty()) names.push_back(f.name);
+  const std::vector<std::string> names = read_funcs(d);
   if (names.empty()) return;
   const std::string of = d.random.pick(names);
   std::vector<FuncName> chosen;

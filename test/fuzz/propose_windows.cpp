@@ -38,9 +38,7 @@ bool has_no_loops(const Draft& d, const lang::FuncDef& f) {
 
 /// Whether `reader` reads `func`, itself or through others.
 bool depends(const Draft& d, schedule::FuncId reader, schedule::FuncId func) {
-  for (const schedule::Reader& r : schedule::readers_of(d.state(), func))
-    if (r.func == reader || (r.func != func && depends(d, reader, r.func))) return true;
-  return false;
+  return schedule::Readers(d.state().out.graph).reach(func, reader);
 }
 
 /// Loops for a Func that has none yet, where another one stands: at root, on a GPU with blocks.
