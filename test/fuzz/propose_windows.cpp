@@ -5,6 +5,7 @@
 
 #include "fuzz/propose.h"
 #include "schedule/loops.h"
+#include "schedule/readers.h"
 
 namespace calotype::fuzz {
 
