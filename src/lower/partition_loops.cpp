@@ -121,7 +121,8 @@ class Collector {
   };
 
   void walk(const ir::Stmt& s) {
-    if (is_copy_out(s) || s->kind == ir::StmtKind::Prefetch) return;
+    // Nor are the boxes of functions.
+    if (is_copy_out(s) || s->kind == ir::StmtKind::Prefetch || s->kind == ir::StmtKind::Extern) return;
     if (s->kind == ir::StmtKind::Let) {
       scan(s->exprs[0], false);
       lets_.emplace_back(s->symbol(), s->exprs[0]);

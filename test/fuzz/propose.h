@@ -75,6 +75,7 @@ void propose_clone_in(Draft&);
 void propose_eager_inline(Draft&);
 void propose_specialize(Draft&);
 void propose_specialize_fail(Draft&);
+void propose_trace(Draft&);
 
 /// "f.update(0)", and "f.pure" where the plain name would mean any stage.
 std::string stage_text(const Draft& d, const schedule::Around& at);
