@@ -195,11 +195,14 @@ class Func {
   /// coordinates, of sizes and Params, as a definition would write them. A stencil of three columns reads
   /// g(x - 1, y), g(x, y) and g(x + 1, y); a transform of rows reads g(r, y) for an RDom r over the row. The
   /// function is given, for each Func and input among them in the order of first use, a buffer with at least
-  /// the elements that the box of values reads by them. `scalars` are values of sizes and Params, passed on.
+  /// the elements that the box of values reads by them: one for each value that is read of a Func of several.
+  /// `scalars` are values of sizes and Params, passed on.
   ///
-  /// The Func has no updates and is not computed inline; its stage has no loops, so that of directives those
-  /// on places and storage apply. Host targets alone: elsewhere compile refuses it. A function that fails
-  /// ends the call with Error(Call).
+  /// The Func has no updates, and neither it nor what it reads is computed inline; its stage has no loops, so
+  /// that of directives those on places and storage apply. Host targets alone: elsewhere compile refuses it.
+  /// A function that fails ends the call with Error(Argument), which names the Func, the function and the
+  /// number returned. Error(Algorithm) for a Func that is defined already or of another rank or types, no
+  /// function, and reads or scalars that are none.
   void define_extern(const std::vector<Var>& args, const std::vector<Type>& types,
                      const ExternFunction& function, const std::vector<Expr>& reads,
                      const std::vector<Expr>& scalars = {});
@@ -213,7 +216,7 @@ class Func {
   int updates() const;
   std::vector<Var> args() const;
   /// The values of the pure definition, one for each component, in terms of `args()`; none if the Func has no
-  /// definition.
+  /// definition, or one by a function.
   std::vector<Expr> values() const;
   /// Of update `index`, from 0: the coordinates that it writes, and the values, where a component that it
   /// leaves as it is has its own read. Error(Usage) where there is no such update.

@@ -58,10 +58,11 @@ Expr exp(Expr a);
 Expr log(Expr a);
 /// a^b for a > 0 that is no subnormal number, as fast::exp(b * fast::log(a)), with the errors of both.
 Expr pow(Expr a, Expr b);
-/// For |a| <= pi within an absolute error of 2^-20; larger ones lose what the reduction to that range does.
+/// For |a| <= pi within an absolute error of 2^-21. Of a larger one nothing is promised but a result from -1
+/// to 1: reducing it to that range loses as many bits as it is larger.
 Expr sin(Expr a);
 Expr cos(Expr a);
-/// Within a relative error of 2^-10.
+/// Within a relative error of 2^-11.
 Expr tanh(Expr a);
 /// a / b for finite a and a divisor that is no subnormal number: within a relative error of 2^-21 plus |a| *
 /// 2^-126.

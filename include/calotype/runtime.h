@@ -87,7 +87,7 @@ typedef struct calotype_context {
 typedef struct calotype_extern_call {
   void* user;                     /* of the ExternFunction */
   const calotype_buffer* outputs; /* one for each value of the Func, all of the same box */
-  const calotype_buffer* inputs;  /* what is read, in the order of first use */
+  const calotype_buffer* inputs;  /* what is read, in the order of first use; not to be written */
   const calotype_argument* scalars;
   uint32_t output_count, input_count, scalar_count;
 } calotype_extern_call;

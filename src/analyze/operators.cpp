@@ -197,7 +197,7 @@ class Operators {
 
   void add_stage(const lang::FuncDef& func, int index) {
     const lang::StageDef& stage = func.stages[index];
-    if (index == 0 && !func.is_tuple()) return add_pure(func, stage);
+    if (index == 0 && !func.is_tuple() && !func.is_extern()) return add_pure(func, stage);
     if (stage.reduce_op && !func.is_tuple()) return add_reduction(func, index);
     add_whole(func, index);
   }
@@ -320,7 +320,7 @@ class Operators {
     works_.push_back(std::move(work));
   }
 
-  /// A stage that is one operator: several values, a scan, a scatter.
+  /// A stage that is one operator: several values, a scan, a scatter, a function written elsewhere.
   void add_whole(const lang::FuncDef& func, int index) {
     const lang::StageDef& stage = func.stages[index];
     Work work{.name = lang::stage_name(func, index), .text = ir::to_string(stage.value)};

@@ -8,6 +8,7 @@
 
 #include "calotype/error.h"
 #include "driver/size_encoder.h"
+#include "ir/runtime_type.h"
 
 namespace calotype::driver {
 namespace {
@@ -42,7 +43,7 @@ class PlanData final : public EncodedPlan {
   explicit PlanData(const lower::Program& program) {
     plan_.name = text(program.name);
     for (const lower::Argument& a : program.arguments) {
-      arguments_.push_back({text(a.name), runtime_type(a.type), a.rank, a.is_param, a.is_output, a.keeps,
+      arguments_.push_back({text(a.name), ir::runtime_type(a.type), a.rank, a.is_param, a.is_output, a.keeps,
                             static_cast<uint32_t>(a.shared_with + 1)});
     }
     for (const lower::Scalar& s : program.scalars) add_scalar(s);
@@ -159,25 +160,6 @@ class PlanData final : public EncodedPlan {
 
 std::shared_ptr<const EncodedPlan> encode_plan(const lower::Program& program) {
   return std::make_shared<const PlanData>(program);
-}
-
-calotype_type runtime_type(Type type) {
-  const auto bits = static_cast<std::uint8_t>(type.bits);
-  switch (type.code) {
-    case TypeCode::Int:
-      return {CALOTYPE_INT, bits};
-    case TypeCode::UInt:
-      return {CALOTYPE_UINT, bits};
-    case TypeCode::Float:
-      return {CALOTYPE_FLOAT, bits};
-    case TypeCode::BFloat:
-      return {CALOTYPE_BFLOAT, bits};
-    case TypeCode::E4M3:
-      return {CALOTYPE_E4M3, bits};
-    case TypeCode::E5M2:
-      return {CALOTYPE_E5M2, bits};
-  }
-  return {CALOTYPE_INT, bits};
 }
 
 }  // namespace calotype::driver

@@ -20,7 +20,4 @@ class EncodedPlan {
 /// that the Program does not list.
 std::shared_ptr<const EncodedPlan> encode_plan(const lower::Program& program);
 
-/// The runtime's spelling of an element type.
-calotype_type runtime_type(Type type);
-
 }  // namespace calotype::driver

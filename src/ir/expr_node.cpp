@@ -153,5 +153,6 @@ const SymbolPtr& symbol_of(const Expr& e) { return attr_of<SymbolPtr>(e, "symbol
 const CalleePtr& callee_of(const Expr& e) { return attr_of<CalleePtr>(e, "callee"); }
 const BufferPtr& buffer_of(const Expr& e) { return attr_of<BufferPtr>(e, "buffer"); }
 const TextPtr& text_of(const Expr& e) { return attr_of<TextPtr>(e, "text"); }
+const ExternPtr& extern_of(const Expr& e) { return attr_of<ExternPtr>(e, "function"); }
 
 }  // namespace calotype::ir

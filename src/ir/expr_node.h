@@ -83,6 +83,7 @@ const SymbolPtr& symbol_of(const Expr& e);  ///< of a Variable or Let
 const CalleePtr& callee_of(const Expr& e);  ///< of a Call
 const BufferPtr& buffer_of(const Expr& e);  ///< of a Load or LoadIf
 const TextPtr& text_of(const Expr& e);      ///< of a Require or Print
+const ExternPtr& extern_of(const Expr& e);  ///< of an Extern
 
 // Structure
 bool equal(const Expr& a, const Expr& b);  ///< same structure; symbols, callees and buffers by identity

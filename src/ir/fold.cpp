@@ -230,12 +230,15 @@ std::optional<double> float_unary(Op op, double a) {
     case Op::Rsqrt:
       return 1 / std::sqrt(a);
     case Op::Tanh:
+    case Op::FastTanh:
       return std::tanh(a);
     case Op::Erf:
       return std::erf(a);
     case Op::Sin:
+    case Op::FastSin:
       return std::sin(a);
     case Op::Cos:
+    case Op::FastCos:
       return std::cos(a);
     case Op::Floor:
       return std::floor(a);

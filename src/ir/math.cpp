@@ -101,6 +101,9 @@ Expr is_finite(Expr a) {
 
 Expr fast::exp(Expr a) { return unary(Op::FastExp, std::move(a)); }
 Expr fast::log(Expr a) { return unary(Op::FastLog, std::move(a)); }
+Expr fast::sin(Expr a) { return unary(Op::FastSin, std::move(a)); }
+Expr fast::cos(Expr a) { return unary(Op::FastCos, std::move(a)); }
+Expr fast::tanh(Expr a) { return unary(Op::FastTanh, std::move(a)); }
 Expr fast::divide(Expr a, Expr b) { return binary(Op::FastDivide, std::move(a), std::move(b)); }
 Expr fast::inverse(Expr a) { return fast::divide(1, std::move(a)); }
 Expr fast::inverse_sqrt(Expr a) { return rsqrt(std::move(a)); }

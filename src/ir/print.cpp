@@ -117,6 +117,14 @@ std::string print_unary(const Expr& e) {
   return info(e->op).text + inner;
 }
 
+/// "extern name(g(x), g(x + 1); n)": what is read, then what is passed on.
+std::string print_extern(const Expr& e) {
+  const auto reads = e->args.begin() + static_cast<std::ptrdiff_t>(extern_of(e)->reads);
+  const std::string scalars = list(e->args, extern_of(e)->reads);
+  return fmt::format("extern {}({}{}{})", extern_of(e)->function.name, list({e->args.begin(), reads}),
+                     scalars.empty() ? "" : "; ", scalars);
+}
+
 /// Everything that is written as a name, or as a name with operands in brackets.
 std::string print_atom(const Expr& e) {
   switch (e->op) {
@@ -136,6 +144,8 @@ std::string print_atom(const Expr& e) {
       return fmt::format("require({}, \"{}\")", list(e->args), *text_of(e));
     case Op::Print:
       return fmt::format("print({}, \"{}\")", list(e->args), *text_of(e));
+    case Op::Extern:
+      return print_extern(e);
     case Op::Ramp:
     case Op::Broadcast:
       return fmt::format("{}({}, {})", info(e->op).text, list(e->args), e->type.lanes);

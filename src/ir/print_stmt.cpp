@@ -93,26 +93,23 @@ class StmtPrinter {
     text_ += std::string(static_cast<std::size_t>(indent_) * 2, ' ') + text + "\n";
   }
 
-  /// "f: name(out [0, 8) x [0, 4); in [0, 9) x [0, 4); n)".
+  /// "extern f = name(f [0, +8) x [0, +4); in [0, +9) x [0, +4); n)": the outputs, the inputs, the scalars.
   void print_extern(const StmtNode& s) {
-    const ExternCall& call = *std::get<ExternCallPtr>(s.attr);
+    const ExternCall& call = s.extern_call();
     std::size_t next = 0;
-    const auto boxes = [&](const std::vector<BufferPtr>& buffers) {
-      std::string text;
-      for (const BufferPtr& b : buffers) {
-        const std::size_t rank = b->extents.size();
-        text += (text.empty() ? "" : ", ") + b->name;
-        for (std::size_t d = 0; d < rank; ++d)
-          text += fmt::format("{}[{}, +{})", d ? " x " : " ", to_string(s.exprs[next + d]),
-                              to_string(s.exprs[next + rank + d]));
-        next += 2 * rank;
-      }
-      return text;
-    };
-    std::string text = boxes(call.outputs);
-    text += "; " + boxes(call.inputs);
-    for (; next < s.exprs.size(); ++next) text += "; " + to_string(s.exprs[next]);
-    line(fmt::format("extern {}({})", call.callee->function.name, text));
+    std::string texts[2];
+    for (std::size_t i = 0; i < call.boxes.size(); ++i) {
+      std::string& text = texts[i < call.outputs() ? 0 : 1];
+      text += (text.empty() ? "" : ", ") + call.boxes[i].buffer->name;
+      ++next;  // the index says the same
+      for (int d = 0; d < call.boxes[i].rank; ++d, next += 3)
+        text += fmt::format("{}[{}, +{})", d ? " x " : " ", to_string(s.exprs[next]),
+                            to_string(s.exprs[next + 1]));
+    }
+    std::string scalars;
+    for (; next < s.exprs.size(); ++next) scalars += (scalars.empty() ? "" : ", ") + to_string(s.exprs[next]);
+    line(fmt::format("extern {} = {}({}; {}; {})", call.func, call.callee->function.name, texts[0], texts[1],
+                     scalars));
   }
 
   static std::string comment(const std::string& text) { return text.empty() ? "" : "  // " + text; }

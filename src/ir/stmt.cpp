@@ -116,6 +116,11 @@ Stmt prefetch(const BufferPtr& buffer, Expr index,
   return make_stmt(StmtKind::Prefetch, std::move(exprs), {}, buffer);
 }
 
+Stmt call_extern(ExternCall call, std::vector<Expr> operands) {
+  return make_stmt(StmtKind::Extern, std::move(operands), {},
+                   std::make_shared<const ExternCall>(std::move(call)));
+}
+
 Stmt metered(Meter meter, Stmt body) {
   return make_stmt(StmtKind::Meter, {}, {std::move(body)}, std::make_shared<const Meter>(std::move(meter)));
 }

@@ -91,13 +91,21 @@ struct Meter {
 };
 using MeterPtr = std::shared_ptr<const Meter>;
 
-/// A call of a function that computes a box. The operands of the statement: for each buffer, the outputs
-/// first, the first coordinate of the box in each dimension, then the extents; then the scalars.
+/// A call of a function that computes a box. The operands of the statement: for each of `boxes` the index of
+/// the element at the smallest coordinates, then for each dimension the smallest coordinate, the extent and
+/// the stride; then the scalars.
 struct ExternCall {
+  /// Part of a buffer, as the function sees it.
+  struct Box {
+    BufferPtr buffer;
+    Type type;  ///< of the values: the buffer's may hold their bits
+    int rank = 0;
+  };
   ExternPtr callee;
-  std::string func;                ///< the Func whose values they are
-  std::vector<BufferPtr> outputs;  ///< one for each value
-  std::vector<BufferPtr> inputs;
+  std::string func;        ///< the Func whose values they are
+  std::vector<Box> boxes;  ///< the outputs, one for each value, then the inputs
+  std::size_t scalars = 0;
+  std::size_t outputs() const { return callee->types.size(); }
 };
 using ExternCallPtr = std::shared_ptr<const ExternCall>;
 
@@ -125,6 +133,7 @@ struct StmtNode {
   }
   const SyncInfo& sync() const { return *std::get<SyncInfoPtr>(attr); }
   const Meter& meter() const { return *std::get<MeterPtr>(attr); }
+  const ExternCall& extern_call() const { return *std::get<ExternCallPtr>(attr); }
   const std::string& text() const { return std::get<std::string>(attr); }
   const Stmt& body() const { return stmts.front(); }
 };
@@ -146,6 +155,7 @@ Stmt barrier(std::string reason);
 Stmt note(std::string text, Stmt body);
 Stmt prefetch(const BufferPtr& buffer, Expr index,
               const std::vector<std::pair<Expr, Expr>>& counts_and_steps);
+Stmt call_extern(ExternCall call, std::vector<Expr> operands);
 Stmt metered(Meter meter, Stmt body);  ///< Time, Stage
 Stmt count(Meter meter, Expr amount);  ///< Sum, Peak; the amount is an Int(64)
 

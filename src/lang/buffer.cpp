@@ -15,6 +15,7 @@
 #include <new>
 
 #include "calotype/error.h"
+#include "ir/runtime_type.h"
 #include "ir/value.h"
 
 namespace calotype {
@@ -30,24 +31,6 @@ constexpr std::align_val_t kAlignment{64};
   d.value = std::move(value);
   d.legal = std::move(legal);
   throw Error(std::move(d));
-}
-
-std::uint8_t raw_code(TypeCode code) {
-  switch (code) {
-    case TypeCode::Int:
-      return CALOTYPE_INT;
-    case TypeCode::UInt:
-      return CALOTYPE_UINT;
-    case TypeCode::Float:
-      return CALOTYPE_FLOAT;
-    case TypeCode::BFloat:
-      return CALOTYPE_BFLOAT;
-    case TypeCode::E4M3:
-      return CALOTYPE_E4M3;
-    case TypeCode::E5M2:
-      return CALOTYPE_E5M2;
-  }
-  return CALOTYPE_INT;
 }
 
 TypeCode type_code(std::uint8_t raw) {
@@ -84,7 +67,7 @@ calotype_buffer describe(Type type, const std::vector<std::int64_t>& extents,
           fmt::format("{} strides, or none for a dense Buffer", extents.size()));
   }
   calotype_buffer raw{};
-  raw.type = {raw_code(type.code), type.bits};
+  raw.type = ir::runtime_type(type);
   raw.rank = static_cast<std::int32_t>(extents.size());
   std::int64_t dense = 1;
   for (std::size_t d = 0; d < extents.size(); ++d) {

@@ -346,6 +346,10 @@ FuncState define_pure(const FuncContents& func, const FuncState& before, const s
 
 FuncState define_update(const FuncContents& func, const FuncState& before, std::vector<Expr> lhs,
                         const std::vector<Expr>& values) {
+  if (const ir::Extern* function = before.stages.front().function())
+    refuse(fmt::format("'{}' is computed by the function '{}' and has no updates", func.name,
+                       function->function.name),
+           func.name, left_side(func, lhs), "a Func of its own that reads it");
   FuncState after = before;
   lhs = coordinates("Func", func.name, *before.rank, std::move(lhs));
   for (const Expr& e : lhs) require_determined("a coordinate of an update", func.name, e);

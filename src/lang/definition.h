@@ -12,6 +12,10 @@ FuncState define_pure(const FuncContents& func, const FuncState& before, const s
 /// theirs.
 FuncState define_update(const FuncContents& func, const FuncState& before, std::vector<Expr> lhs,
                         const std::vector<Expr>& values);
+/// The definition `func(args) = function(reads, scalars)`, of values of these types.
+FuncState define_extern(const FuncContents& func, const FuncState& before, const std::vector<Expr>& args,
+                        const ir::Extern& function, const std::vector<Expr>& reads,
+                        const std::vector<Expr>& scalars);
 /// A Callee that stands for the Func itself in an update under construction; no definition keeps it.
 ir::CalleePtr own_callee(const std::shared_ptr<FuncContents>& func, const FuncState& state, int component);
 /// A pure definition as a constant, with an argument for each coordinate: the coordinate itself where it is a

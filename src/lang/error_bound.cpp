@@ -92,12 +92,15 @@ double propagated(Op op, double a, double bound, double r) {
     case Op::Rsqrt:
       return scaled(r, bound) / (2 * std::fabs(a));
     case Op::Tanh:
+    case Op::FastTanh:
       return bound * (1 - r * r);
     case Op::Erf:
       return bound * (2 / std::sqrt(M_PI)) * std::exp(-a * a);
     case Op::Sin:
+    case Op::FastSin:
       return bound * std::fabs(std::cos(a));
     case Op::Cos:
+    case Op::FastCos:
       return bound * std::fabs(std::sin(a));
     default:
       return propagated_seldom(op, a, bound, r);
@@ -133,6 +136,37 @@ double fast_log_error(const Format& format, double a, double r) {
   return std::fabs(a) < kFlushed ? INFINITY : kFastUnits * (rounding(format, r) + format.unit);
 }
 
+/// Of sine and cosine; beyond half a turn two results from -1 to 1 are no further apart than 2.
+double fast_wave_error(const Format& format, double a, double r) {
+  if (format.unit != kSingle.unit || !std::isfinite(r)) return 4 * rounding(format, r);
+  return std::fabs(a) <= M_PI ? 0x1p-21 : 2;
+}
+
+double fast_tanh_error(const Format& format, double r) {
+  const double exact = 4 * rounding(format, r);
+  return format.unit == kSingle.unit ? std::fabs(r) * 0x1p-11 + exact : exact;
+}
+
+/// What an operation of one operand is off by itself.
+double own_error(Op op, const Format& format, double a, double r) {
+  switch (op) {
+    case Op::FastExp:
+      return fast_exp_error(format, a, r);
+    case Op::FastLog:
+      return fast_log_error(format, a, r);
+    case Op::FastSin:
+    case Op::FastCos:
+      return fast_wave_error(format, a, r);
+    case Op::FastTanh:
+      return fast_tanh_error(format, r);
+    case Op::Asinh:
+    case Op::Acosh:
+      return (format.unit == kDouble.unit ? 6 : 4) * rounding(format, r);
+    default:  // an ulp is at most two units of roundoff
+      return 4 * rounding(format, r);
+  }
+}
+
 double fast_divide_error(const Format& format, double a, double b, double r) {
   if (format.unit != kSingle.unit) return rounding(format, r);
   if (std::fabs(b) < kFlushed) return INFINITY;
@@ -145,14 +179,8 @@ void unary_bounds(Op op, const Format& format, const Lanes& a, Lanes& out, int n
       out.bound[l] = a.bound[l];
     } else if (is_step(op)) {
       out.bound[l] = step_bound(op, a.f[l], a.bound[l]);
-    } else if (op == Op::FastExp) {
-      out.bound[l] = propagated(op, a.f[l], a.bound[l], out.f[l]) + fast_exp_error(format, a.f[l], out.f[l]);
-    } else if (op == Op::FastLog) {
-      out.bound[l] = propagated(op, a.f[l], a.bound[l], out.f[l]) + fast_log_error(format, a.f[l], out.f[l]);
-    } else {  // an ulp is at most two units of roundoff
-      const bool three = (op == Op::Asinh || op == Op::Acosh) && format.unit == kDouble.unit;
-      out.bound[l] =
-          propagated(op, a.f[l], a.bound[l], out.f[l]) + (three ? 6 : 4) * rounding(format, out.f[l]);
+    } else {
+      out.bound[l] = propagated(op, a.f[l], a.bound[l], out.f[l]) + own_error(op, format, a.f[l], out.f[l]);
     }
   }
 }

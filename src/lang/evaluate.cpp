@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "lang/run_extern.h"
 #include "lang/run_stage.h"
 
 namespace calotype::lang {
@@ -52,6 +53,7 @@ std::vector<Storage> make_storage(const FuncDef& func, const Region& region, boo
 }
 
 void compute(const FuncDef& func, const Region& region, const Constants& constants, Stores& stores) {
+  if (func.is_extern()) return run_extern(func, region, constants, stores);
   for (int s = 0; s < static_cast<int>(func.stages.size()); ++s) {
     const StageLoops loops = stage_loops(func, s, region, constants);
     if (!loops.empty()) run_stage(func, s, loops, compile_stage(func, s, constants), stores);

@@ -92,11 +92,18 @@ class StructureText {
       return fmt::format(" #{:016x}", std::bit_cast<std::uint64_t>(*value));
     }
     if (ir::is(node, ir::Op::Variable) || ir::is(node, ir::Op::Let)) return " " + symbol(ir::symbol_of(node));
+    if (ir::is(node, ir::Op::Extern)) return function(*ir::extern_of(node));
     if (!ir::is(node, ir::Op::Call)) return "";
     const ir::CalleePtr& callee = ir::callee_of(node);
     if (callee->kind == ir::CalleeKind::Func)
       return fmt::format(" f{}{}", func_number(callee->index), component(callee->component));
     return fmt::format(" i{}", input_number(callee->index));
+  }
+
+  static std::string function(const ir::Extern& callee) {
+    std::string text = " " + callee.function.name;
+    for (const Type& type : callee.types) text += " " + type.str();
+    return fmt::format("{} of {}", text, callee.reads);
   }
 
   int input_number(int id) {

@@ -170,6 +170,14 @@ FuncRef Func::at(std::vector<Expr> args) const {
   return {contents_, std::move(args)};
 }
 
+void Func::define_extern(const std::vector<Var>& args, const std::vector<Type>& types,
+                         const ExternFunction& function, const std::vector<Expr>& reads,
+                         const std::vector<Expr>& scalars) {
+  const ir::Extern callee{.function = function, .types = types, .reads = reads.size()};
+  lang::commit(contents_, lang::define_extern(*contents_, contents_->state, {args.begin(), args.end()},
+                                              callee, reads, scalars));
+}
+
 const std::string& Func::name() const { return contents_->name; }
 bool Func::defined() const { return contents_->state.defined(); }
 
@@ -200,7 +208,8 @@ std::vector<Var> Func::args() const {
 }
 
 std::vector<Expr> Func::values() const {
-  return defined() ? contents_->state.stages.front().values() : std::vector<Expr>{};
+  return defined() && !contents_->state.stages.front().function() ? contents_->state.stages.front().values()
+                                                                  : std::vector<Expr>{};
 }
 
 namespace {

@@ -24,6 +24,14 @@ bool Graph::is_output(FuncId id) const {
   return std::any_of(outputs.begin(), outputs.end(), [&](const OutputDef& o) { return o.func == id; });
 }
 
+bool Graph::is_boxed(FuncId id) const {
+  const auto reads = [&](const FuncDef& f) {
+    const std::vector<Expr> all = f.is_extern() ? f.stages.front().reads() : std::vector<Expr>{};
+    return std::any_of(all.begin(), all.end(), [&](const Expr& e) { return func(id).is_read(e); });
+  };
+  return func(id).is_extern() || std::any_of(funcs.begin(), funcs.end(), reads);
+}
+
 std::vector<std::string> Graph::func_names() const {
   std::vector<std::string> names;
   for (const FuncDef& f : funcs) names.push_back(f.name);
@@ -37,6 +45,18 @@ std::string Graph::output_name(const OutputDef& output) const {
 
 std::vector<Expr> StageDef::values() const {
   return ir::is(value, ir::Op::Tuple) ? value->args : std::vector<Expr>{value};
+}
+
+const ir::Extern* StageDef::function() const {
+  return ir::is(value, ir::Op::Extern) ? ir::extern_of(value).get() : nullptr;
+}
+
+std::vector<Expr> StageDef::reads() const {
+  return {value->args.begin(), value->args.begin() + static_cast<std::ptrdiff_t>(function()->reads)};
+}
+
+std::vector<Expr> StageDef::scalars() const {
+  return {value->args.begin() + static_cast<std::ptrdiff_t>(function()->reads), value->args.end()};
 }
 
 bool FuncDef::any_float() const {

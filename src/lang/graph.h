@@ -49,6 +49,12 @@ struct StageDef {
   /// One value for each component of the Func. A component that an update leaves as it is has as value its
   /// own read at the coordinates written.
   std::vector<Expr> values() const;
+  /// What computes the Func's values, if that is a function: `value` is then an Extern, for all components,
+  /// and `reduction` is what its reads range over. Null: the definition is an expression.
+  const ir::Extern* function() const;
+  /// Of a definition by a function: what is read, and what is passed on.
+  std::vector<Expr> reads() const;
+  std::vector<Expr> scalars() const;
 };
 
 struct FuncDef {
@@ -65,6 +71,8 @@ struct FuncDef {
   Type type() const { return types.front(); }
   const ir::CalleePtr& callee() const { return callees.front(); }
   bool any_float() const;
+  /// Whether a function computes its values.
+  bool is_extern() const { return stages.front().function() != nullptr; }
   /// "f32", or "(s64, f32)".
   std::string type_text() const;
   /// Whether an expression is a Call of this Func.
@@ -129,6 +137,9 @@ struct Graph {
   /// The output that an input may share its memory with; nullptr if there is none.
   const OutputDef* alias_of(InputId id) const;
   bool is_output(FuncId id) const;
+  /// Whether a function is given a box of the Func's memory, as its result or to read: then it lies there by
+  /// strides.
+  bool is_boxed(FuncId id) const;
   std::vector<std::string> func_names() const;
   /// The Func's name; with ".0", ".1" and on for the components of a Tuple.
   std::string output_name(const OutputDef& output) const;

@@ -239,15 +239,18 @@ bool math_lanes(Op op, const double* a, double* out, int n) {
       map1(a, out, n, [](double x) { return 1 / std::sqrt(x); });
       return true;
     case Op::Tanh:
+    case Op::FastTanh:
       map1(a, out, n, [](double x) { return std::tanh(x); });
       return true;
     case Op::Erf:
       map1(a, out, n, [](double x) { return std::erf(x); });
       return true;
     case Op::Sin:
+    case Op::FastSin:
       map1(a, out, n, [](double x) { return std::sin(x); });
       return true;
     case Op::Cos:
+    case Op::FastCos:
       map1(a, out, n, [](double x) { return std::cos(x); });
       return true;
     default:

@@ -63,6 +63,11 @@ class AliasCheck {
     if (stage > 0)
       refuse(func, stage, "reads it when an earlier definition has overwritten it", call.str(),
              "a read of the output itself, " + apart);
+    if (const ir::Extern* function = func.stages[0].function())
+      refuse(func, stage,
+             fmt::format("is computed by the function '{}', which may write before it reads",
+                         function->function.name),
+             call.str(), "a copy of the input by in(), " + apart);
     if (!ir::equal(call->args, func.stages[0].lhs))
       refuse(func, stage, "reads it at other coordinates than it writes", call.str(),
              "reads at the point that is written, " + apart);

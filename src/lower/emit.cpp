@@ -12,12 +12,14 @@
 #include <utility>
 
 #include "calotype/error.h"
+#include "lower/call_function.h"
 #include "lower/domain_condition.h"
 #include "lower/one_sided_masks.h"
 #include "lower/partial_results.h"
 #include "lower/passes.h"
 #include "lower/storage_parts.h"
 #include "lower/store_values.h"
+#include "lower/trace_lines.h"
 
 namespace calotype::lower {
 namespace {
@@ -52,8 +54,21 @@ class Emitter {
         name += fmt::format("_update{}", stage.stage - 1);
       for (char& c : name)
         if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-      units.push_back({std::move(name), stage, if_used(stage.func, emit_node(child))});
+      production_ = &child == &node.children.front() ? &node : nullptr;
+      ir::Stmt kernel = emit_node(child);
+      if (production_) kernel = with_production({}, kernel);
+      units.push_back({std::move(name), stage, if_used(stage.func, kernel)});
     }
+  }
+
+  /// The body of a kernel's innermost block loop, or all of one that has none: the first block tells of the
+  /// production at hand.
+  ir::Stmt with_production(const std::vector<LoopId>& blocks, const ir::Stmt& body) {
+    const Node& production = *std::exchange(production_, nullptr);
+    Expr first = ir::make_one(Bool());
+    for (LoopId id : blocks) first = first && ir::make_var(tree_.loop(id).var) == tree_.loop(id).min;
+    const ir::Stmt lines = production_lines(tree_, production.func, first);
+    return lines ? ir::block({first_thread(production.func, lines), body}) : body;
   }
 
   // ---- Nodes
@@ -98,9 +113,12 @@ class Emitter {
       text += (func == node.func ? " " : ", ") + tree_.func(func).name;
     const schedule::FuncSchedule& sched = tree_.scheduled.of(node.func);
     if (!sched.compute_origin.empty()) text += ": " + sched.compute_origin;
-    if (!profile_) return ir::note(std::move(text), if_used(node.func, children(node)));
-    const ir::Meter func{ir::Meter::Kind::Time, node.func.value, tree_.func(node.func).name};
-    return ir::note(std::move(text), if_used(node.func, ir::metered(func, marked_stages(node))));
+    ir::Stmt body = profile_ ? marked_stages(node) : children(node);
+    if (const ir::Stmt lines = production_lines(tree_, node.func, ir::make_one(Bool())))
+      body = ir::block({first_thread(node.func, lines), body});
+    if (profile_)
+      body = ir::metered({ir::Meter::Kind::Time, node.func.value, tree_.func(node.func).name}, body);
+    return ir::note(std::move(text), if_used(node.func, body));
   }
 
   ir::Stmt marked_stages(const Node& produce) {
@@ -126,6 +144,8 @@ class Emitter {
     const LoopInfo& loop = tree_.loop(node.loop);
     open_.push_back(node.loop);
     ir::Stmt body = children(node);
+    // The innermost block loop comes here first.
+    if (production_ && loop.binding == ir::Binding::GpuBlock) body = with_production(open_blocks(), body);
     if (loop.sharers.empty()) body = guarded(node.stage, body, loop.var);
     open_.pop_back();
     std::vector<ir::Stmt> first;
@@ -237,6 +257,7 @@ class Emitter {
 
   ir::Stmt emit_body(StageRef ref) {
     const lang::StageDef& def = tree_.def(ref);
+    if (def.function()) return emit_extern(ref);
     const PartialResults* partial = partial_results(ref);
     const std::vector<ir::BufferPtr>& buffers = buffers_of(ref.func);
     checks_.clear();
@@ -247,19 +268,45 @@ class Emitter {
     ir::Stmt s = nullptr;
     if (!tree_.is_copy(ref)) {
       const auto placed = [&](std::vector<Expr> values) {
-        for (Expr& e : values) e = simple(place_in(e, ref));
+        for (std::size_t c = 0; c < values.size(); ++c) {
+          kept_ = is_kept(ref, c, values[c]);
+          values[c] = simple(place_in(values[c], ref));
+        }
+        kept_ = false;
         return values;
       };
       const ir::Stmt stores = partial          ? partial->accumulate(placed(partial->proof().terms))
                               : is_atomic(ref) ? update(ref, placed({def.reduce_term}), indices)
                                                : store_values(buffers, placed(def.values()), indices);
       for (ir::Stmt& check : checks_) check = for_needed(tree_, ref, check);
-      checks_.push_back(partial ? stores : with_masked_stores(tree_, ref, stores));
+      checks_.push_back(
+          partial
+              ? stores
+              : with_masked_stores(tree_, ref, with_store_lines(tree_, ref, buffers, stores, coordinates)));
       s = ir::block(checks_);
     }
     s = plain.around(reading.around(s));
     if (!partial) s = one_thread(ref, buffers.front(), copied_out(ref, s, indices, coordinates));
     return guarded(ref, s, nullptr);
+  }
+
+  ir::Stmt emit_extern(StageRef ref) {
+    return call_function(tree_, ref, [&](const ir::CalleePtr& of, const std::vector<Expr>& first) {
+      if (of->kind == ir::CalleeKind::Input) {
+        const ir::BufferPtr& b = tree_.inputs[static_cast<std::size_t>(of->index)];
+        return Element{b, strided_index(b, first, {})};
+      }
+      const FuncId func{of->index};
+      const ir::BufferPtr& b = buffers_of(func)[static_cast<std::size_t>(of->component)];
+      return Element{b, flat_index(func, b, first, ref)};
+    });
+  }
+
+  /// Whether a component of a Tuple stays as it is, so that its value is not read.
+  bool is_kept(StageRef ref, std::size_t component, const Expr& value) const {
+    const lang::FuncDef& func = tree_.func(ref.func);
+    return func.is_tuple() && func.is_read(value) && ir::equal(value->args, tree_.def(ref).lhs) &&
+           ir::callee_of(value)->component == static_cast<int>(component);
   }
 
   /// An expression of a definition, with its coordinates as values of the loops.
@@ -283,6 +330,14 @@ class Emitter {
     for (const ir::BufferPtr& buffer : buffers_of(ref.func))
       indices.push_back(flat_index(ref.func, buffer, coordinates, ref));
     return indices;
+  }
+
+  /// What is printed before the statement at hand; another value of the same definition may print the same.
+  void add_once(const ir::Stmt& line) {
+    for (const ir::Stmt& known : checks_)
+      if (known->kind == line->kind && known->text() == line->text() && ir::equal(known->exprs, line->exprs))
+        return;
+    if (!ir::is_zero(line->exprs[0])) checks_.push_back(line);
   }
 
   // ---- Updates by several lanes or threads
@@ -335,7 +390,9 @@ class Emitter {
   ir::Stmt finish(StageRef ref, const std::vector<Expr>& values) {
     const std::vector<Expr> coordinates = target_coordinates(ref);
     const std::vector<Expr> indices = target_indices(ref, coordinates);
-    ir::Stmt s = copied_out(ref, update(ref, values, indices), indices, coordinates);
+    ir::Stmt s =
+        with_store_lines(tree_, ref, buffers_of(ref.func), update(ref, values, indices), coordinates);
+    s = copied_out(ref, s, indices, coordinates);
     // A condition of the domain may leave out every term of a place that lies outside what is stored.
     if (tree_.def(ref).predicate.defined()) s = ir::if_then(is_stored(ref, coordinates), s);
     s = one_thread(ref, buffers_of(ref.func).front(), s);
@@ -392,18 +449,31 @@ class Emitter {
 
   /// Memory of the block is written by one thread along each axis that the nest does not bind.
   ir::Stmt one_thread(StageRef ref, const ir::BufferPtr& buffer, ir::Stmt s) {
-    if (!gpu_ || buffer->space == ir::MemorySpace::Register || buffer->space == ir::MemorySpace::Local)
-      return s;
+    if (buffer->space == ir::MemorySpace::Register || buffer->space == ir::MemorySpace::Local) return s;
+    return first_thread(ref.func, std::move(s));
+  }
+
+  /// On a GPU: by one thread along each axis that no loop around binds.
+  ir::Stmt first_thread(FuncId func, ir::Stmt s) {
+    if (!gpu_) return s;
     for (int axis = 0; axis < 3; ++axis) {
       if (kernel_->threads[axis] == 1 || thread_loop(axis)) continue;
       ir::LoopInfo info{.var = ir::make_symbol(ir::SymbolKind::Loop, fmt::format("first.{}", "xyz"[axis])),
                         .binding = ir::Binding::GpuThread,
                         .axis = axis,
-                        .func = tree_.func(ref.func).name,
+                        .func = tree_.func(func).name,
                         .origin = "one thread for the block"};
       s = ir::for_loop(std::move(info), ir::index(0), ir::index(1), s);
     }
     return s;
+  }
+
+  /// The block loops around.
+  std::vector<LoopId> open_blocks() const {
+    std::vector<LoopId> blocks;
+    for (LoopId id : open_)
+      if (tree_.loop(id).binding == ir::Binding::GpuBlock) blocks.push_back(id);
+    return blocks;
   }
 
   const LoopInfo* thread_loop(int axis) const {
@@ -426,20 +496,20 @@ class Emitter {
       if (ir::is(n, ir::Op::Print)) return with_print(n);
       if (!ir::is(n, ir::Op::Call)) return n;
       const ir::Callee& callee = *ir::callee_of(n);
-      if (callee.kind == ir::CalleeKind::Input) {
-        const ir::BufferPtr& b = tree_.inputs[callee.index];
-        return loaded(n, b, strided_index(b, n->args, {}));
-      }
-      const FuncId func{callee.index};
-      const ir::BufferPtr& b = buffers_of(func)[callee.component];
-      return loaded(n, b, flat_index(func, b, n->args, reader));
+      const Expr value = load_of(n, callee, reader);
+      if (const ir::Stmt line = load_line(tree_, n, value); line && !kept_) add_once(line);
+      return value;
     });
   }
 
-  /// The value of a Call from its buffer, which may hold the bits of its type.
-  static Expr loaded(const Expr& call, const ir::BufferPtr& b, const Expr& index) {
-    const Expr load = ir::make(ir::Op::Load, b->type, {index}, b);
-    return call->type == b->type ? load : ir::make(ir::Op::Bitcast, call->type, {load});
+  Expr load_of(const Expr& call, const ir::Callee& callee, StageRef reader) {
+    if (callee.kind == ir::CalleeKind::Input) {
+      const ir::BufferPtr& b = tree_.inputs[callee.index];
+      return loaded(call->type, b, strided_index(b, call->args, {}));
+    }
+    const FuncId func{callee.index};
+    const ir::BufferPtr& b = buffers_of(func)[callee.component];
+    return loaded(call->type, b, flat_index(func, b, call->args, reader));
   }
 
   /// The value; the check stands before the statement at hand.
@@ -466,11 +536,7 @@ class Emitter {
     const Expr condition = simple(expand_float8(e->args[1]));
     std::vector<Expr> values;
     for (std::size_t i = 2; i < e->args.size(); ++i) values.push_back(simple(expand_float8(e->args[i])));
-    const ir::Stmt line = ir::print_line(condition, *ir::text_of(e), std::move(values));
-    for (const ir::Stmt& known : checks_)  // by another value of the same definition
-      if (known->kind == line->kind && known->text() == line->text() && ir::equal(known->exprs, line->exprs))
-        return e->args[0];
-    if (!ir::is_zero(condition)) checks_.push_back(line);
+    add_once(ir::print_line(condition, *ir::text_of(e), std::move(values)));
     return e->args[0];
   }
 
@@ -555,7 +621,9 @@ class Emitter {
   ir::Algebra algebra_;
   bool gpu_, profile_;
   std::vector<ir::Stmt> checks_;  ///< of the definition at hand, and what it prints
+  bool kept_ = false;             ///< the value at hand stays as it is
   const KernelInfo* kernel_ = nullptr;
+  const Node* production_ = nullptr;  ///< that the kernel at hand begins, and nothing tells of yet
   std::vector<LoopId> open_;
   std::set<std::pair<StageRef, std::size_t>> placed_;  // guards, by stage and position
   std::map<StageRef, PartialResults> partial_;

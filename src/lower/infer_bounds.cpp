@@ -34,6 +34,8 @@ class Inference {
     const std::vector<FuncId>& order = tree_.scheduled.order;
     for (auto it = order.rbegin(); it != order.rend(); ++it) infer_in_group(*it);
     for (const lang::InputDef& input : graph().inputs) check_input(input);
+    for (auto& [ref, info] : tree_.stages)
+      if (tree_.def(ref).function()) find_boxes(ref, info);
     for (const auto& [ref, info] : tree_.stages)
       for (const schedule::Prefetch& p : tree_.schedule_of(ref).prefetches) prefetch(ref, p);
   }
@@ -450,6 +452,20 @@ class Inference {
     read_by_tails(tree_, ref, all, info);
     resolve_loops(tree_, algebra_, ref, info);
     tree_.stages[ref] = std::move(info);
+  }
+
+  // ---- What functions are given to read
+
+  void find_boxes(StageRef ref, StageInfo& info) {
+    Reads reads{.reader = ref, .site = tree_.scheduled.of(ref.func).compute, .ranges = {}};
+    for (const Expr& read : tree_.def(ref).reads()) {
+      const ir::CalleePtr& callee = ir::callee_of(read);
+      auto of = std::find_if(info.reads.begin(), info.reads.end(),
+                             [&](const ReadBox& known) { return known.of == callee; });
+      if (of == info.reads.end())
+        of = info.reads.insert(of, {callee, Box(static_cast<std::size_t>(callee->rank))});
+      include_read(of->box, read, reads);
+    }
   }
 
   // ---- Inputs

@@ -134,9 +134,22 @@ class Printer {
                      loop.origin.empty() ? "" : "  # " + loop.origin));
   }
 
+  /// "f over [0, 9]: extern name(...), of g [0, 10]".
+  void print_function(const lang::FuncDef& func, const lang::StageDef& def, const StageInfo* info) {
+    std::string text = func.name;
+    if (info) text += " over " + box_text(info->need);
+    text += ": " + ir::to_string(def.value);
+    if (info)
+      for (const ReadBox& read : info->reads)
+        text += fmt::format(", {} {}", read.of->name, box_text(read.box));
+    line(text);
+  }
+
   void print_body(StageRef ref) {
     const lang::StageDef& def = tree_.def(ref);
     auto it = tree_.stages.find(ref);
+    if (def.function())
+      return print_function(tree_.func(ref.func), def, it == tree_.stages.end() ? nullptr : &it->second);
     if (it != tree_.stages.end()) {
       for (const Guard& g : it->second.guards)
         line(fmt::format("{} {}", guard_word(g.tail), ir::to_string(g.condition)));

@@ -88,6 +88,12 @@ struct LoopInfo {
   std::vector<StageRef> sharers;  ///< stages beside the owner's that run in it as if it were their own
 };
 
+/// What a function is given to read.
+struct ReadBox {
+  ir::CalleePtr of;
+  Box box;
+};
+
 /// A stage as the bounds pass resolved it.
 struct StageInfo {
   Box need;  ///< the stage's pure dims range over this (invalid dims of an update: empty interval)
@@ -97,6 +103,7 @@ struct StageInfo {
   std::vector<Expr> starts;         ///< smallest value each of `dims` takes, for bounds; same size
   std::vector<Expr> limits;         ///< largest value each of `dims` takes, for bounds; same size
   std::vector<Guard> guards;
+  std::vector<ReadBox> reads;  ///< of a stage that a function computes, in the order of first use
 };
 
 /// Storage of a Func.

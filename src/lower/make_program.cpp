@@ -74,6 +74,8 @@ class UseCollector {
       for (const Expr& e : s->buffer()->extents) expression(e);
     }
     if (s->kind == ir::StmtKind::Store || s->kind == ir::StmtKind::Prefetch) buffer(s->buffer());
+    if (s->kind == ir::StmtKind::Extern)
+      for (const ir::ExternCall::Box& box : s->extern_call().boxes) buffer(box.buffer);
     for (const Expr& e : s->exprs)
       if (e.defined()) expression(e);
     for (const ir::Stmt& child : s->stmts) statement(child);

@@ -106,6 +106,8 @@ class Measurer {
         return measured_if(s, tally);
       case ir::StmtKind::Store:
         return measured_store(s, tally);
+      case ir::StmtKind::Extern:
+        return measured_extern(s, tally);
       case ir::StmtKind::Allocate:
         return measured_allocation(s, tally);
       case ir::StmtKind::Meter:
@@ -196,6 +198,18 @@ class Measurer {
     for (const auto& [counter, amount] : now)
       is_movable(amount) ? add(tally, counter, amount) : add(kept, counter, amount);
     return counted(kept, s);
+  }
+
+  /// The elements that a function writes; what it loads it alone knows.
+  ir::Stmt measured_extern(const ir::Stmt& s, Tally& tally) {
+    const ir::ExternCall& call = s->extern_call();
+    Expr elements = ir::index(1);
+    for (int d = 0; d < call.boxes.front().rank; ++d)
+      elements = elements * s->exprs[static_cast<std::size_t>(3 * d) + 2];
+    elements = ir::simplify(elements);
+    count(Count::Points, elements, tally);
+    for (std::size_t c = 0; c < call.outputs(); ++c) count(Count::Stores, elements, tally);
+    return s;
   }
 
   ir::Stmt measured_allocation(const ir::Stmt& s, Tally& tally) {

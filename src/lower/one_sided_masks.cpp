@@ -44,6 +44,7 @@ ir::Stmt with_masked_stores(const LoopTree& tree, StageRef stage, const ir::Stmt
   const Expr mask = mask_of(tree, stage, Tail::PredicateStores);
   if (!mask.defined()) return s;
   return ir::rewrite(s, [&](const ir::Stmt& n) {
+    if (n->kind == ir::StmtKind::Print) return ir::if_then(mask, n);  // what is said of stores
     if (n->kind != ir::StmtKind::Store) return n;
     const Expr& before = n->exprs[1];
     return ir::store_like(n, n->exprs[0], {n->exprs[2]}, ir::is_one(before) ? mask : before && mask);

@@ -122,7 +122,8 @@ class Collector {
   };
 
   void walk(const ir::Stmt& s) {
-    if (is_copy_out(s) || s->kind == ir::StmtKind::Prefetch) return;
+    // Nor are the boxes of functions.
+    if (is_copy_out(s) || s->kind == ir::StmtKind::Prefetch || s->kind == ir::StmtKind::Extern) return;
     if (s->kind == ir::StmtKind::Let) {
       scan(s->exprs[0], false);
       lets_[s->symbol().get()] = expand(s->exprs[0]);

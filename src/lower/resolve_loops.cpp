@@ -1,7 +1,8 @@
 // Extents and values of one stage's loops, following its transforms forth and back.
 //
-// Requires: the region that the stage produces and that for which it reads (StageInfo::need, read). Leaves:
-// the stage's loops in LoopTree::loops, and dims, coordinates, starts, limits and guards of its StageInfo.
+// Requires: the region that the stage produces and that for which it reads (StageInfo::need, read). A stage
+// that a function computes has no loops and takes all of it at once. Leaves: the stage's loops in
+// LoopTree::loops, and dims, coordinates, starts, limits and guards of its StageInfo.
 
 #include <fmt/format.h>
 
@@ -195,7 +196,26 @@ class StageLoops {
 
 }  // namespace
 
+namespace {
+
+/// Of a stage that a function computes: no loops, all of its region at once.
+void take_whole(const LoopTree& tree, ir::Algebra& algebra, StageRef ref, StageInfo& info) {
+  const auto add = [&](const ir::SymbolPtr& dim, const ir::Interval& range) {
+    info.dims.push_back(dim);
+    info.coordinates.push_back(range.min);
+    info.starts.push_back(range.min);
+    info.limits.push_back(range.max);
+  };
+  const lang::FuncDef& func = tree.func(ref.func);
+  for (int d = 0; d < func.rank(); ++d) add(func.args[d], info.need[d]);
+  for (const lang::ReductionDim& r : tree.def(ref).reduction)
+    add(r.symbol, {algebra.simplify(r.min), algebra.simplify(r.min + r.extent - ir::index(1))});
+}
+
+}  // namespace
+
 void resolve_loops(LoopTree& tree, ir::Algebra& algebra, StageRef ref, StageInfo& info) {
+  if (tree.def(ref).function()) return take_whole(tree, algebra, ref, info);
   StageLoops(tree, algebra, ref, info).run();
 }
 

@@ -307,6 +307,7 @@ class Slider {
   }
 
   void fold_storage(std::size_t d, std::int64_t live) {
+    if (tree_.scheduled.graph.is_boxed(func_)) return;  // a ring has no strides
     const std::int64_t depth = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(live)));
     const Expr extent = simple(storage_.box[d].max - storage_.box[d].min + ir::index(1));
     std::optional<std::int64_t> most = ir::constant_upper_bound(extent, tree_.facts);

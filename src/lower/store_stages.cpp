@@ -4,10 +4,11 @@
 // Every Func of Options::stored_stages gives the program one more output argument, over a box that the caller
 // chooses. Elements outside the box are dropped; elements that the schedule never computes stay as they were.
 // What a Func of one definition computes is copied element by element as it is stored, since its storage may
-// be a ring. A Func with updates gets one more definition instead, f(x, y) = f(x, y) with the loops of its
-// first one: the copy. It runs when the updates are done, so no partial result is seen, on the points that
-// consumers need, where all updates are; and with the first definition's loops each thread of a block reads
-// what it may. The emit pass makes the stores.
+// be a ring. A Func with updates, or that a function computes, gets one more definition instead, f(x, y) =
+// f(x, y) with the loops of its
+// first one, or of the coordinates where a function computes it: the copy. It runs when the updates are done,
+// so no partial result is seen, on the points that consumers need, where all updates are; and with the first
+// definition's loops each thread of a block reads what it may. The emit pass makes the stores.
 //
 // `add_copies` stands before placement, which makes loops of the copies as of any definition;
 // `declare_stored` after bounds, which numbers the other arguments.
@@ -59,6 +60,19 @@ class LoopCopier {
   std::map<LoopId, LoopId> twins_;
 };
 
+/// A loop for each coordinate.
+schedule::StageSchedule plain_loops(Scheduled& scheduled, const lang::FuncDef& func) {
+  schedule::StageSchedule stage;
+  for (const ir::SymbolPtr& arg : func.args) {
+    stage.dims.push_back(LoopId{static_cast<int>(scheduled.loops.size())});
+    scheduled.loops.push_back({.id = stage.dims.back(), .name = arg->name});
+  }
+  stage.loops = stage.dims;
+  return stage;
+}
+
+bool needs_copy(const lang::FuncDef& func) { return func.stages.size() > 1 || func.is_extern(); }
+
 void add_copy(Scheduled& scheduled, FuncId id) {
   lang::FuncDef& func = scheduled.graph.funcs[id.value];
   lang::StageDef copy;
@@ -66,7 +80,8 @@ void add_copy(Scheduled& scheduled, FuncId id) {
   copy.value = func.read(copy.lhs);
   func.stages.push_back(std::move(copy));
   std::vector<schedule::StageSchedule>& stages = scheduled.funcs[id.value].stages;
-  stages.push_back(LoopCopier(scheduled, stages.front()).run());
+  stages.push_back(func.is_extern() ? plain_loops(scheduled, func)
+                                    : LoopCopier(scheduled, stages.front()).run());
 }
 
 }  // namespace
@@ -75,7 +90,7 @@ void add_copies(Scheduled& scheduled, const Options& options) {
   // What an earlier call left would not be copied.
   for (schedule::FuncSchedule& f : scheduled.funcs) f.memoize_origin.clear();
   for (FuncId id : options.stored_stages)
-    if (scheduled.graph.func(id).stages.size() > 1) add_copy(scheduled, id);
+    if (needs_copy(scheduled.graph.func(id))) add_copy(scheduled, id);
 }
 
 namespace {

@@ -35,4 +35,9 @@ ir::Stmt store_values(const std::vector<ir::BufferPtr>& buffers, const std::vect
   return s;
 }
 
+Expr loaded(Type type, const ir::BufferPtr& buffer, const Expr& index) {
+  const Expr load = ir::make(ir::Op::Load, buffer->type, {index}, buffer);
+  return type == buffer->type ? load : ir::make(ir::Op::Bitcast, type, {load});
+}
+
 }  // namespace calotype::lower

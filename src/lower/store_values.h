@@ -1,5 +1,5 @@
 #pragma once
-// The stores of one evaluation of a definition.
+// The stores of one evaluation of a definition, and loads of what is stored.
 
 #include "ir/stmt.h"
 
@@ -9,5 +9,8 @@ namespace calotype::lower {
 /// its value is not stored; values that read what an earlier store overwrites are named before it.
 ir::Stmt store_values(const std::vector<ir::BufferPtr>& buffers, const std::vector<Expr>& values,
                       const std::vector<Expr>& indices);
+
+/// A value of the type from a buffer, which may hold the bits of it.
+Expr loaded(Type type, const ir::BufferPtr& buffer, const Expr& index);
 
 }  // namespace calotype::lower

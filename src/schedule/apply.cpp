@@ -7,6 +7,7 @@
 
 #include "schedule/decisions.h"
 #include "schedule/defaults.h"
+#include "schedule/functions.h"
 #include "schedule/gpu.h"
 #include "schedule/loops.h"
 #include "schedule/places.h"
@@ -168,6 +169,7 @@ Scheduled apply_one_way(const lang::Graph& graph, const Schedule& schedule, cons
         apply_directive(state, static_cast<int>(i), later);
     if (assumptions) assume_decided(state);
   }
+  check_functions(state);
   resolve_shared(state);
   resolve_places(state);
   check_later(state, later);

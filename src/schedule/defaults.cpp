@@ -102,7 +102,7 @@ std::vector<bool> inlined_by_default(const lang::Graph& graph) {
   std::vector<int> cost(graph.funcs.size(), 0);
   const std::vector<Uses> uses = uses_of_all(graph);
   for (const lang::FuncDef& f : graph.funcs) {  // producers first: their cost is part of their consumers'
-    if (f.stages.size() > 1 || graph.is_output(f.id)) continue;
+    if (f.stages.size() > 1 || graph.is_output(f.id) || graph.is_boxed(f.id)) continue;
     cost[f.id.value] = operations(f, cost, inlined);
     const Uses& own = uses[f.id.value];
     if (own.through_boundary && own.sites > most_boundary_reads) continue;

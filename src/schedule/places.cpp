@@ -49,6 +49,12 @@ void unknown_loop(State& state, const LoopReference& r, const std::vector<StageI
                                         state.stage_name(n.func, n.stage), state.loop(id).replaced_by),
                             r.loop, state.loops_text(n.func, n.stage));
   std::vector<std::string> names;
+  if (const ir::Extern* function = state.def(stages[0].func, 0).function())
+    return state.refuse(
+        r.func, -1, r.directive,
+        fmt::format("'{}' is computed by the function '{}', a box at a time, and has no loops",
+                    state.def(stages[0].func).name, function->function.name),
+        r.loop, "compute_root, or a loop of what reads it");
   for (const StageId& n : stages)
     for (const std::string& name : state.loop_names(n.func, n.stage))
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);

@@ -30,6 +30,7 @@ class StageRaces {
         sched_(state.loops_of(func, stage)) {}
 
   void run() {
+    if (def_.function()) return;  // no loops
     for (LoopId id : sched_.loops)
       if (state_.loop(id).reduction && runs_at_one_time(state_.loop(id).binding) && !runs_once(id) &&
           !decide(id))

@@ -48,6 +48,10 @@ void State::define_loops(FuncId func, int stage) {
   const lang::StageDef& s = f.stages[stage];
   StageSchedule& loops = loops_of(func, stage);
   loops = {};
+  if (s.function()) {  // it runs over all of a box
+    loops.dims.resize(static_cast<std::size_t>(f.rank()) + s.reduction.size());
+    return;
+  }
   std::vector<LoopId> pure, reduction;
   for (int d = 0; d < f.rank(); d++) {
     const bool plain = ir::is(s.lhs[d], ir::Op::Variable) && ir::symbol_of(s.lhs[d]) == f.args[d];
@@ -188,6 +192,10 @@ std::vector<LoopId> Application::loop_list(const std::string& arg) const {
 }
 
 LoopId Application::find_loop(const std::string& name) const {
+  if (const ir::Extern* function = stage_def().function())
+    refuse(fmt::format("'{}' is computed by the function '{}', a box at a time, and has no loops",
+                       func_def().name, function->function.name),
+           name, "directives on its place and its memory");
   const StageState& own = state.funcs[func.value].stages[stage];
   for (LoopId id : state.loops_of(func, stage).loops)
     if (state.loop(id).name == name) return id;

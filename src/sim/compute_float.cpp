@@ -102,12 +102,15 @@ struct ChooseMath {
       case Op::Rsqrt:
         return map1<Math<Finish, rsqrt>>;
       case Op::Tanh:
+      case Op::FastTanh:
         return map1<Math<Finish, std::tanh>>;
       case Op::Erf:
         return map1<Math<Finish, std::erf>>;
       case Op::Sin:
+      case Op::FastSin:
         return map1<Math<Finish, std::sin>>;
       case Op::Cos:
+      case Op::FastCos:
         return map1<Math<Finish, std::cos>>;
       default:
         return nullptr;

@@ -127,6 +127,11 @@ TEST(KernelCode, FastMathIsAnInstruction) {
   EXPECT_NE(code.find("fast_divide(fast_exp("), std::string::npos) << code;
   EXPECT_NE(code.find("ex2.approx.ftz.f32"), std::string::npos) << code;
   EXPECT_NE(code.find("rcp.approx.ftz.f32"), std::string::npos) << code;
+  Func waves("waves");
+  waves(x) = fast::sin(in(x)) + fast::cos(in(x)) + fast::tanh(in(x));
+  const std::string other = code_of(Pipeline("waves", {in}, {{waves, {W}}}), Schedule{});
+  for (const char* part : {"__sinf(", "__cosf(", "tanh.approx.f32"})
+    EXPECT_NE(other.find(part), std::string::npos) << other;
 }
 
 // A device writes to the standard output of the process by itself.

@@ -115,6 +115,7 @@ TEST(Language, Math) {
       [](Expr a, Expr b) { return lerp(a, b, 0.25f) + absd(a, b); },
       [](Expr a, Expr b) { return lerp(a, b, cast<std::uint8_t>(abs(a) * 100)); },
       [](Expr a, Expr b) { return fast::exp(a) + fast::log(abs(b)); },
+      [](Expr a, Expr b) { return fast::sin(a) * fast::cos(b) + fast::tanh(a); },
       [](Expr a, Expr b) { return fast::pow(abs(a), b) + fast::inverse(a) * fast::inverse_sqrt(abs(b)); },
       [](Expr a, Expr b) { return select(is_nan(a) || is_inf(b), 1, is_finite(a / b), a, b); },
   };

@@ -10,6 +10,7 @@
 
 #include "calotype/error.h"
 #include "driver/size_encoder.h"
+#include "ir/runtime_type.h"
 #include "ir/value.h"
 
 namespace {
@@ -186,7 +187,7 @@ TEST(PlanEncoder, EncodedProgramRuns) {
   const auto buffer = [](std::vector<std::int32_t>& v) {
     calotype_buffer b{};
     b.data = v.data();
-    b.type = driver::runtime_type(Int(32));
+    b.type = ir::runtime_type(Int(32));
     b.rank = 1;
     b.dims[0] = {0, static_cast<std::int64_t>(v.size()), 1};
     return b;

@@ -69,8 +69,9 @@ Node fitted_extent(const Program& p, const std::string& input, std::size_t d) {
   return more > 0 ? list("+", dim, more) : list("-", dim, -more);
 }
 
-Program attempt(Random& random) {
+Program attempt(Random& random, bool functions) {
   Generator g(random);
+  g.functions = functions;
   g.real = random.chance(15);
   g.program.data_seed = static_cast<std::uint64_t>(random.below(1 << 30));
   g.program.runs.push_back(any_sizes(random));
@@ -206,9 +207,9 @@ void fit_inputs(Program& p) {
       for (std::size_t d = 0; d < i.extents.size(); ++d) i.extents[d] = fitted_extent(p, i.name, d);
 }
 
-Program generate_program(Random& random) {
+Program generate_program(Random& random, bool functions) {
   for (;;) {
-    Program p = attempt(random);
+    Program p = attempt(random, functions);
     copy_outputs(p);
     if (!fits(p)) continue;
     fit_inputs(p);

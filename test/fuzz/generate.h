@@ -7,6 +7,7 @@
 namespace calotype::fuzz {
 
 /// A program with 2 to 8 Funcs besides boundary conditions, small enough to be evaluated at once.
-Program generate_program(Random& random);
+/// With `functions` some are computed by a function, as hosts can.
+Program generate_program(Random& random, bool functions);
 
 }  // namespace calotype::fuzz

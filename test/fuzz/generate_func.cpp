@@ -21,6 +21,7 @@ class FuncMaker {
   void run() {
     FuncSpec f{.name = name_, .stages = {}, .boundary = {}, .source = {}, .extents = {}, .exterior = {}};
     if (random_.chance(12)) return several(f);
+    if (g_.functions && random_.chance(12) && by_function(f)) return;
     switch (random_.weighted({55, 18, 11, 8, 8})) {
       case 0:
         pure(f);
@@ -78,6 +79,29 @@ class FuncMaker {
   }
 
   void pure(FuncSpec& f) { begin(f, anything(args_, 3)); }
+
+  /// Three neighbours along dimension 0, added by a function; false if nothing has the type and rank for it.
+  bool by_function(FuncSpec& f) {
+    std::vector<Known*> sources;
+    for (Known& k : g_.known)
+      if (k.type == Int(32) && k.rank == rank_ && 3 * std::max(-k.low, k.high) < limit(k.type))
+        sources.push_back(&k);
+    if (sources.empty()) return false;
+    Known& source = *random_.pick(sources);
+    source.read = true;
+    Node value = list("function");
+    for (int i = 0; i < 3; ++i) {
+      std::vector<Node> call = lhs();
+      if (i > 0) call[0] = list("+", call[0], i);
+      call.insert(call.begin(), source.name);
+      value.items.emplace_back(call);
+    }
+    type_ = Int(32);
+    begin(f, Value{value, type_, 3 * std::min(source.low, 0.0), 3 * std::max(source.high, 0.0)});
+    g_.program.funcs.push_back(f);
+    g_.known.push_back({name_, type_, rank_, low_, high_, whole_, 1});
+    return true;
+  }
 
   // ---- Several values
 

@@ -33,7 +33,8 @@ struct Generator {
   Random& random;
   Program program;
   std::vector<Known> known;
-  bool real = false;  ///< the program has other than whole numbers
+  bool real = false;       ///< the program has other than whole numbers
+  bool functions = false;  ///< functions may compute Funcs
 
   /// The Dim that output dimension `d` has.
   static Node dim(int d) { return Node(std::string(1, "WHC"[d])); }

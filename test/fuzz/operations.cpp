@@ -110,7 +110,7 @@ bool names_type(const std::string& head) {
 }
 
 bool is_call(const std::string& head) {
-  return !names_type(head) && head != "tuple" && !find_operation(head);
+  return !names_type(head) && head != "tuple" && head != "function" && !find_operation(head);
 }
 
 std::string called(const std::string& head) { return head.substr(0, head.find('.')); }

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "fuzz/operations.h"
+#include "support/externs.h"
 
 namespace calotype::fuzz {
 
@@ -88,6 +89,13 @@ class Builder {
         scope.values.emplace(names[i], domain[static_cast<int>(i)]);
       if (d.where.defined()) domain.where(build(d.where, scope));
     }
+    if (is_function(d.value)) {
+      std::vector<Var> args;
+      for (const Node& arg : d.lhs) args.emplace_back(arg.atom);
+      Func(func).define_extern(args, {Int(32)}, {"sum_of_three", testing::sum_of_three},
+                               exprs({d.value.items.begin() + 1, d.value.items.end()}, scope));
+      return;
+    }
     FuncRef left = func.at(exprs(d.lhs, scope));
     if (is_tuple(d.value))
       left = Tuple(exprs({d.value.items.begin() + 1, d.value.items.end()}, scope));
@@ -116,6 +124,10 @@ void add_names(const Node& node, std::set<std::string>& names) {
 }  // namespace
 
 bool is_tuple(const Node& value) { return !value.is_atom() && value.defined() && value.head() == "tuple"; }
+
+bool is_function(const Node& value) {
+  return !value.is_atom() && value.defined() && value.head() == "function";
+}
 
 int components(const FuncSpec& func) {
   if (func.stages.empty() || !is_tuple(func.stages[0].value)) return 1;

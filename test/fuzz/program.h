@@ -49,6 +49,9 @@ struct FuncSpec {
 
 /// Whether a value is several: "(tuple a b)", read as "(f.0 x)" and "(f.1 x)".
 bool is_tuple(const Node& value);
+/// Whether a function computes a Func: "(function (g x) (g (+ x 1)) (g (+ x 2)))", the sum of what it reads
+/// as s32. On hosts alone.
+bool is_function(const Node& value);
 /// How many values a Func has.
 int components(const FuncSpec& func);
 

@@ -52,6 +52,7 @@ const std::vector<Proposer>& proposers() {
       {"eager_inline", Turn::Graph, 8, true, true, propose_eager_inline, 4},
       {"specialize", Turn::Loops, 6, true, true, propose_specialize},
       {"specialize_fail", Turn::Loops, 2, true, true, propose_specialize_fail},
+      {"trace", Turn::Graph, 6, true, true, propose_trace},
   };
   return all;
 }

@@ -81,6 +81,7 @@ void propose_clone_in(Draft&);
 void propose_eager_inline(Draft&);
 void propose_specialize(Draft&);
 void propose_specialize_fail(Draft&);
+void propose_trace(Draft&);
 
 /// Where the memory of a Func may lie further out than `from`, nearest first: across loops whose iterations
 /// come one after another; the one that holds no loop is outside all of them.

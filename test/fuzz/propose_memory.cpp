@@ -175,6 +175,15 @@ void propose_stream_loads(Draft& d) {
   d.record([&](Schedule& s) { s.stream_loads(of); });
 }
 
+void propose_trace(Draft& d) {
+  if (d.target.kind == Target::Kind::Cuda) return;  // a device prints to standard output by itself
+  const std::string of = d.random.pick(source_names(d));
+  std::vector<Trace> what;
+  for (const Trace t : {Trace::Loads, Trace::Stores, Trace::Productions})
+    if (d.random.chance(50)) what.push_back(t);
+  if (!what.empty()) d.record([&](Schedule& s) { s.trace(of, what); });
+}
+
 void propose_estimate_size(Draft& d) {
   if (d.program.runs[0].empty()) return;
   const std::string size = d.program.runs[0].begin()->first;

@@ -57,9 +57,9 @@ void try_removals(const Pair& pair, const Say& say) {
 }
 
 /// Folding may take the only read of an input out of an expression, which makes it no pipeline.
-Pipeline draw_pipeline(Random& random, Program& program) {
+Pipeline draw_pipeline(Random& random, Program& program, const Target& target) {
   for (;;) try {
-      program = generate_program(random);
+      program = generate_program(random, !target.is_gpu());
       return build(program);
     } catch (const Error& e) {
       if (e.diagnostic().message.find("is not used") == std::string::npos) throw;
@@ -185,7 +185,7 @@ Pair draw_pair(std::uint64_t seed, const Target& target, const std::function<voi
   Random random(seed);
   Pair pair;
   pair.target = target;
-  const Pipeline pipeline = draw_pipeline(random, pair.program);
+  const Pipeline pipeline = draw_pipeline(random, pair.program, target);
   pair.schedule = generate_schedule(random, pair.program, pipeline, target, [&](const Schedule& s) {
     Pair candidate = pair;
     candidate.schedule = s;

@@ -90,6 +90,13 @@ TEST(ErrorBound, FastOperationsHaveTheErrorsThatTheyAreAllowed) {
   EXPECT_NEAR(bound_of(Float(32), fast_exp), 0x1p-21 + 5 * 0x1p-23, 1e-12);
   EXPECT_NEAR(bound_of(Float(32), fast_third), 0x1p-21, 1e-12);
   EXPECT_NEAR(bound_of(Float(64), fast_exp), bound_of(Float(64), [](Expr a) { return exp(a); }), 1e-20);
+  const auto fast_cos = [](Expr a) { return fast::cos(a / 2); };  // of 2.5
+  const auto exact_cos = [](Expr a) { return cos(a / 2); };
+  EXPECT_NEAR((bound_of(Float(32), fast_cos) - bound_of(Float(32), exact_cos)) * std::cos(2.5),
+              0x1p-21 - 0x1p-22 * std::fabs(std::cos(2.5)), 1e-12);
+  EXPECT_NEAR(bound_of(Float(32), [](Expr a) { return fast::sin(a); }) * std::sin(5.0), 2, 1e-5);
+  EXPECT_NEAR(bound_of(Float(32), [](Expr a) { return fast::tanh(a); }), 0x1p-11, 0x1p-21);
+  EXPECT_NEAR(bound_of(Float(64), fast_cos), bound_of(Float(64), exact_cos), 1e-20);
   EXPECT_NEAR(bound_of(Float(64), fast_third), bound_of(Float(64), [](Expr a) { return a / 3; }), 1e-20);
 }
 

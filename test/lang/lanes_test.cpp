@@ -115,10 +115,10 @@ TEST(Lanes, Floats) {
       expect_as_apply(op, t, {t, t});
     }
     for (const Op op :
-         {Op::Neg,  Op::Abs,   Op::Exp,   Op::Log,   Op::Sqrt,   Op::Rsqrt, Op::Tanh,    Op::Erf,
-          Op::Sin,  Op::Cos,   Op::Floor, Op::Ceil,  Op::Trunc,  Op::Round, Op::FastExp, Op::Tan,
-          Op::Asin, Op::Acos,  Op::Atan,  Op::Sinh,  Op::Cosh,   Op::Asinh, Op::Acosh,   Op::Atanh,
-          Op::Exp2, Op::Expm1, Op::Log2,  Op::Log1p, Op::FastLog}) {
+         {Op::Neg,  Op::Abs,   Op::Exp,   Op::Log,   Op::Sqrt,    Op::Rsqrt,   Op::Tanh,    Op::Erf,
+          Op::Sin,  Op::Cos,   Op::Floor, Op::Ceil,  Op::Trunc,   Op::Round,   Op::FastExp, Op::Tan,
+          Op::Asin, Op::Acos,  Op::Atan,  Op::Sinh,  Op::Cosh,    Op::Asinh,   Op::Acosh,   Op::Atanh,
+          Op::Exp2, Op::Expm1, Op::Log2,  Op::Log1p, Op::FastLog, Op::FastSin, Op::FastCos, Op::FastTanh}) {
       expect_as_apply(op, t, {t});
     }
     expect_as_apply(Op::Fma, t, {t, t, t});

@@ -152,10 +152,10 @@ TEST(Arithmetic, Unary) {
   check_all(Op::Not, {Bool()}, 1);
   check_all(Op::BitNot, {Bool()}, 1);
   for (const Op op :
-       {Op::Neg,  Op::Abs,   Op::Exp,   Op::Log,   Op::Sqrt,   Op::Rsqrt, Op::Tanh,    Op::Erf,
-        Op::Sin,  Op::Cos,   Op::Floor, Op::Ceil,  Op::Trunc,  Op::Round, Op::FastExp, Op::Tan,
-        Op::Asin, Op::Acos,  Op::Atan,  Op::Sinh,  Op::Cosh,   Op::Asinh, Op::Acosh,   Op::Atanh,
-        Op::Exp2, Op::Expm1, Op::Log2,  Op::Log1p, Op::FastLog})
+       {Op::Neg,  Op::Abs,   Op::Exp,   Op::Log,   Op::Sqrt,    Op::Rsqrt,   Op::Tanh,    Op::Erf,
+        Op::Sin,  Op::Cos,   Op::Floor, Op::Ceil,  Op::Trunc,   Op::Round,   Op::FastExp, Op::Tan,
+        Op::Asin, Op::Acos,  Op::Atan,  Op::Sinh,  Op::Cosh,    Op::Asinh,   Op::Acosh,   Op::Atanh,
+        Op::Exp2, Op::Expm1, Op::Log2,  Op::Log1p, Op::FastLog, Op::FastSin, Op::FastCos, Op::FastTanh})
     check_all(op, kFloats, 1);
   Operands random(7);
   for (const Type t : kInts) check_op(Op::Abs, UInt(t.bits), {t}, -1, random);

@@ -64,15 +64,34 @@ const LibraryFunction& library_function(Op op) {
                .value = ir::info(op).name});
 }
 
+/// An operation that is allowed to be less exact, and the helper that has it for f32.
+struct FastFunction {
+  Op op, exact;
+  const char* helper;
+};
+
+constexpr std::array kFast = {
+    FastFunction{Op::FastExp, Op::Exp, "fast_exp"},    FastFunction{Op::FastLog, Op::Log, "fast_log"},
+    FastFunction{Op::FastSin, Op::Sin, "fast_sin"},    FastFunction{Op::FastCos, Op::Cos, "fast_cos"},
+    FastFunction{Op::FastTanh, Op::Tanh, "fast_tanh"}, FastFunction{Op::FastDivide, Op::Div, "fast_divide"},
+};
+
+/// Null for other operations.
+const FastFunction* fast_function(Op op) {
+  const auto* found =
+      std::find_if(kFast.begin(), kFast.end(), [&](const FastFunction& f) { return f.op == op; });
+  return found == kFast.end() ? nullptr : found;
+}
+
 }  // namespace
 
 /// The machine has instructions for f32; other types have the exact operations.
 Text ExprPrinter::fast_math(const Expr& e) {
-  const Op exact = e->op == Op::FastDivide ? Op::Div : e->op == Op::FastExp ? Op::Exp : Op::Log;
-  if (e->type != Float(32)) return node(ir::make(exact, e->type, e->args));
+  const FastFunction& function = *fast_function(e->op);
+  if (e->type != Float(32)) return node(ir::make(function.exact, e->type, e->args));
   std::vector<std::string> values;
   for (const Expr& a : e->args) values.push_back(operand(a, Precedence::Conditional));
-  return helper(exact == Op::Div ? "fast_divide" : exact == Op::Exp ? "fast_exp" : "fast_log", values);
+  return helper(function.helper, values);
 }
 
 Text ExprPrinter::fused_multiply_add(const Expr& e) {
@@ -88,7 +107,7 @@ Text ExprPrinter::fused_multiply_add(const Expr& e) {
 
 Text ExprPrinter::math(const Expr& e) {
   if (e->op == Op::Fma) return fused_multiply_add(e);
-  if (e->op == Op::FastExp || e->op == Op::FastLog || e->op == Op::FastDivide) return fast_math(e);
+  if (fast_function(e->op)) return fast_math(e);
   const LibraryFunction& function = library_function(e->op);
   std::vector<std::string> values;
   for (const Expr& a : e->args) values.push_back(as_float(a));

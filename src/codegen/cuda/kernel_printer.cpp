@@ -207,7 +207,7 @@ void KernelPrinter::statement(const ir::Stmt& s) {
     case StmtKind::Prefetch:
       refuse("a prefetch in a kernel", s->buffer()->name);
     case StmtKind::Extern:
-      refuse("an extern stage in a kernel", std::get<ir::ExternCallPtr>(s->attr)->func);
+      refuse("an extern stage in a kernel", s->extern_call().func);
     case StmtKind::Meter:
       refuse("a profile of a kernel", s->meter().name);
   }

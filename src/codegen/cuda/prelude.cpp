@@ -198,6 +198,15 @@ const std::vector<Helper>& helpers() {
        "  asm(\"lg2.approx.ftz.f32 %0, %1;\" : \"=f\"(r) : \"f\"(x));\n"
        "  return r * 0.693147181f;\n"
        "}\n"},
+      {"fast_sin", {}, "@ float fast_sin(float x) { return __sinf(x); }\n"},
+      {"fast_cos", {}, "@ float fast_cos(float x) { return __cosf(x); }\n"},
+      {"fast_tanh",
+       {},
+       "@ float fast_tanh(float x) {\n"
+       "  float r;\n"
+       "  asm(\"tanh.approx.f32 %0, %1;\" : \"=f\"(r) : \"f\"(x));\n"
+       "  return r;\n"
+       "}\n"},
       {"fast_divide",
        {},
        "@ float fast_divide(float a, float b) {\n"

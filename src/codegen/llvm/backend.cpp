@@ -11,6 +11,7 @@
 
 #include "calotype/error.h"
 #include "codegen/llvm/emit_module.h"
+#include "codegen/llvm/extern.h"
 #include "codegen/llvm/link.h"
 #include "codegen/llvm/machine.h"
 #include "codegen/llvm/optimize.h"
@@ -63,7 +64,9 @@ class CompiledModule : public Module {
       seconds_.emplace_back("machine code", watch.lap());
       std::vector<std::string> names;
       for (const auto& function : functions_) names.push_back(function.name);
-      code_ = link(std::move(object), names);
+      std::vector<std::pair<std::string, const void*>> data;
+      for (const auto& [name, call] : extern_records(functions_)) data.emplace_back(name, call);
+      code_ = link(std::move(object), names, data);
       seconds_.emplace_back("linking", watch.lap());
     }
     if (options_.keep_text) make_texts();

@@ -129,7 +129,7 @@ std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context,
   auto module = std::make_unique<llvm::Module>("calotype", context);
   module->setDataLayout(layout);
   module->setTargetTriple(settings.machine.triple);
-  ModuleEmitter shared{*module, settings, RuntimeCalls(*module)};
+  ModuleEmitter shared{*module, settings, RuntimeCalls(*module), extern_records(functions)};
   for (const lower::Function& function : functions) emit_function(shared, function);
   return module;
 }

@@ -14,8 +14,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
+#include <optional>
 
+#include "codegen/llvm/backend.h"
 #include "codegen/llvm/hand_over.h"
+#include "ir/extern_call.h"
+#include "ir/runtime_type.h"
 #include "runtime/print.h"
 
 namespace calotype::llvm_backend {
@@ -73,6 +78,26 @@ std::string format_message(const char* text, const std::int64_t* values, const c
   return message;
 }
 
+/// The next box of a call, from its slots: the pointer to its first element, then smallest coordinate, extent
+/// and stride of each dimension.
+calotype_buffer take_box(const ir::ExternCall::Box& box, const std::int64_t*& slots) {
+  static_assert(sizeof(void*) == sizeof(std::int64_t), "a slot holds a pointer");
+  calotype_buffer b{};
+  b.data = std::bit_cast<void*>(*slots++);
+  b.type = ir::runtime_type(box.type);
+  b.rank = box.rank;
+  for (int d = 0; d < box.rank; ++d, slots += 3) b.dims[d] = {slots[0], slots[1], slots[2]};
+  return b;
+}
+
+std::optional<std::string> run_extern(const ir::ExternCall& call, const std::int64_t* slots) {
+  std::vector<calotype_buffer> outputs, inputs;
+  for (const ir::ExternCall::Box& box : call.boxes)
+    (outputs.size() < call.outputs() ? outputs : inputs).push_back(take_box(box, slots));
+  const std::vector<std::int64_t> scalars(slots, slots + call.scalars);
+  return ir::call_extern(*call.callee, call.func, outputs, inputs, scalars);
+}
+
 }  // namespace
 
 // The entry points of compiled code: they go through the caller's hooks where there are any.
@@ -103,6 +128,18 @@ void calotype_host_check_failed(void* context, const char* text, const std::int6
                                 const char* kinds) {
   auto* hooks = static_cast<Hooks*>(context);
   if (hooks && hooks->failed) hooks->failed(hooks, format_message(text, values, kinds).c_str());
+}
+
+int calotype_host_extern(void* context, const ir::ExternCall* call, const std::int64_t* slots) {
+  try {
+    const std::optional<std::string> failed = run_extern(*call, slots);
+    if (!failed) return kGood;
+    auto* hooks = static_cast<Hooks*>(context);
+    if (hooks && hooks->failed) hooks->failed(hooks, failed->c_str());
+    return kCheckFailed;
+  } catch (const std::bad_alloc&) {
+    return kOutOfMemory;
+  }
 }
 
 void calotype_host_enter(void* context, int clock) {
@@ -154,6 +191,7 @@ std::vector<std::pair<const char*, void*>> runtime_symbols() {
           {"calotype_host_allocate", address(&calotype_host_allocate)},
           {"calotype_host_release", address(&calotype_host_release)},
           {"calotype_host_check_failed", address(&calotype_host_check_failed)},
+          {"calotype_host_extern", address(&calotype_host_extern)},
           {"calotype_host_enter", address(&calotype_host_enter)},
           {"calotype_host_leave", address(&calotype_host_leave)},
           {"calotype_host_count", address(&calotype_host_count)},

@@ -60,10 +60,16 @@ struct Session {
 
 class OrcCode : public LinkedCode {
  public:
-  OrcCode(std::unique_ptr<llvm::MemoryBuffer> object, const std::vector<std::string>& names)
+  OrcCode(std::unique_ptr<llvm::MemoryBuffer> object, const std::vector<std::string>& names,
+          const std::vector<std::pair<std::string, const void*>>& data)
       : session_(Session::get()),
         dylib_(session_.session.createBareJITDylib("module" + std::to_string(session_.count++))) {
     dylib_.addToLinkOrder(session_.runtime);
+    orc::SymbolMap symbols;
+    for (const auto& [name, address] : data)
+      symbols[session_.session.intern(name)] = {orc::ExecutorAddr::fromPtr(address),
+                                                llvm::JITSymbolFlags::Exported};
+    check(dylib_.define(orc::absoluteSymbols(std::move(symbols))));
     check(session_.layer.add(dylib_, std::move(object)));
     orc::SymbolLookupSet wanted;
     for (const auto& name : names) wanted.add(session_.session.intern(name));
@@ -85,8 +91,9 @@ class OrcCode : public LinkedCode {
 }  // namespace
 
 std::unique_ptr<LinkedCode> link(std::unique_ptr<llvm::MemoryBuffer> object,
-                                 const std::vector<std::string>& symbols) {
-  return std::make_unique<OrcCode>(std::move(object), symbols);
+                                 const std::vector<std::string>& symbols,
+                                 const std::vector<std::pair<std::string, const void*>>& data) {
+  return std::make_unique<OrcCode>(std::move(object), symbols, data);
 }
 
 }  // namespace calotype::llvm_backend

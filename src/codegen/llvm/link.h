@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace calotype::llvm_backend {
@@ -17,7 +18,9 @@ class LinkedCode {
   virtual const std::vector<void*>& addresses() const = 0;
 };
 
+/// `data`: names that the code refers to and addresses that they stand for.
 std::unique_ptr<LinkedCode> link(std::unique_ptr<llvm::MemoryBuffer> object,
-                                 const std::vector<std::string>& symbols);
+                                 const std::vector<std::string>& symbols,
+                                 const std::vector<std::pair<std::string, const void*>>& data);
 
 }  // namespace calotype::llvm_backend

@@ -180,12 +180,15 @@ Value* transcendental(Builder& b, ir::Op op, llvm::ArrayRef<Value*> v) {
     case ir::Op::FastLog:
       return single ? math_f32::log(m, v[0]) : call_libm(b, "log", v);
     case ir::Op::Tanh:
+    case ir::Op::FastTanh:
       return single ? math_f32::tanh(m, v[0]) : call_libm(b, "tanh", v);
     case ir::Op::Erf:
       return single ? math_f32::erf(m, v[0]) : call_libm(b, "erf", v);
     case ir::Op::Sin:
+    case ir::Op::FastSin:
       return single ? math_f32::sin(m, v[0]) : call_libm(b, "sin", v);
     case ir::Op::Cos:
+    case ir::Op::FastCos:
       return single ? math_f32::cos(m, v[0]) : call_libm(b, "cos", v);
     case ir::Op::Pow:
       return single ? math_f32::pow(m, v[0], v[1]) : call_libm(b, "pow", v);

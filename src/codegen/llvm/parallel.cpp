@@ -22,6 +22,8 @@ class CaptureFinder {
   CaptureFinder(const ir::Stmt& body, const Environment& outside) : outside_(outside) {
     ir::visit(body, [&](const ir::Stmt& s) {
       if (s->kind == ir::StmtKind::Store || s->kind == ir::StmtKind::Prefetch) add(s->buffer());
+      if (s->kind == ir::StmtKind::Extern)
+        for (const ir::ExternCall::Box& box : s->extern_call().boxes) add(box.buffer);
       if (s->kind == ir::StmtKind::Allocate) {
         for (const Expr& extent : s->buffer()->extents) add(extent);
       }

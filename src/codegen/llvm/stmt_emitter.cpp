@@ -48,7 +48,7 @@ void StmtEmitter::emit(const ir::Stmt& s) {
     case ir::StmtKind::Prefetch:
       return emit_prefetch(*s);
     case ir::StmtKind::Extern:
-      internal_error("extern stages are not there yet");
+      return emit_extern(*s);
     case ir::StmtKind::Meter:
       return emit_meter(*s);
   }

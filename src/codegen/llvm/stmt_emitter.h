@@ -8,6 +8,7 @@
 
 #include "codegen/llvm/environment.h"
 #include "codegen/llvm/expr_emitter.h"
+#include "codegen/llvm/extern.h"
 
 namespace calotype::llvm_backend {
 
@@ -22,6 +23,7 @@ struct ModuleEmitter {
   llvm::Module& module;
   const EmitSettings& settings;
   RuntimeCalls calls;
+  std::vector<ExternRecord> externs;
   /// A function with the machine's attributes and an entry block.
   llvm::Function* add_function(llvm::FunctionType* type, const std::string& name, bool is_public);
 };
@@ -48,6 +50,8 @@ class StmtEmitter {
   void emit_stack(const ir::StmtNode& s);
   void emit_check(const ir::StmtNode& s);
   void emit_print(const ir::StmtNode& s);
+  // extern.cpp
+  void emit_extern(const ir::StmtNode& s);
   // meter.cpp
   void emit_meter(const ir::StmtNode& s);
   void call_meter(const char* name, std::vector<llvm::Value*> arguments);

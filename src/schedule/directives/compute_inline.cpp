@@ -1,6 +1,7 @@
 // compute_inline: the definition is put in place of each use.
 #include <fmt/format.h>
 
+#include "schedule/functions.h"
 #include "schedule/places.h"
 
 namespace calotype {
@@ -16,8 +17,12 @@ static void apply(Application& a) {
              "compute_root, compute_at");
   if (a.state.out.graph.is_output(f.id))
     a.refuse(fmt::format("'{}' is an output, which must be stored", f.name), f.name, "compute_root");
+  refuse_function(a, f.id, "compute_root, compute_at");
   claim_compute(a, Place::Kind::Inline);
 }
+
+/// Later directives may have put a copy between.
+static void check(Application& a) { refuse_function_reading(a, a.func, "compute_root, compute_at, or in()"); }
 
 DirectiveSpec compute_inline_spec() {
   return {.name = "compute_inline",
@@ -25,8 +30,10 @@ DirectiveSpec compute_inline_spec() {
           .doc = "Computes the Func anew wherever it is used; it has no loops and no storage.",
           .args = {},
           .refused = {"the Func has updates", "the Func is an output",
+                      "a function computes the Func, or reads it",
                       "another directive addresses its loops, its storage or its place"},
-          .apply = apply};
+          .apply = apply,
+          .check = check};
 }
 
 }  // namespace schedule

@@ -6,6 +6,7 @@
 
 #include "lang/build_graph.h"
 #include "schedule/callees.h"
+#include "schedule/functions.h"
 
 namespace calotype {
 
@@ -31,6 +32,8 @@ FuncId find_func(const Application& a) {
   if (a.state.out.graph.is_output(id))
     a.refuse(fmt::format("'{}' is an output, which must be stored", f.name), f.name,
              "a Func that is no output");
+  refuse_function(a, id, "a Func that an expression defines");
+  refuse_function_reading(a, id, "in() for what reads it, first");
   const FuncState& own = a.state.funcs[id.value];
   const int earlier = std::max(own.compute_directive, own.first_directive);
   if (earlier >= 0)
@@ -91,7 +94,8 @@ DirectiveSpec eager_inline_spec() {
               "read. `compute_inline` gives the same code, but only once all directives "
               "have been applied.",
           .args = {{.name = "of", .kind = ArgKind::Source, .doc = "the Func"}},
-          .refused = {"the Func has updates, is an output or is no Func", "nothing reads the Func",
+          .refused = {"the Func has updates, is an output or is no Func",
+                      "a function computes the Func, or reads it", "nothing reads the Func",
                       "an earlier directive addresses the Func; a later one as well"},
           .apply = apply,
           .cpp = in_cpp};

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "schedule/dims.h"
+#include "schedule/functions.h"
 
 namespace calotype {
 
@@ -18,6 +19,8 @@ static void apply(Application& a) {
 }
 
 static void check(Application& a) {
+  refuse_function(a, a.func, "no fold_storage: what a function is given lies in memory by strides");
+  refuse_function_reading(a, a.func, "no fold_storage: what a function is given lies in memory by strides");
   if (a.state.funcs[a.func.value].store_directive < 0)
     a.refuse(
         fmt::format("'{}' is stored where it is computed, so there is nothing to fold", a.func_def().name),
@@ -34,7 +37,8 @@ DirectiveSpec fold_storage_spec() {
           "folds by itself, to a power of two, where it can.",
       .args = {dim_argument(), {.name = "extent", .kind = ArgKind::Integer, .doc = "elements of the ring"}},
       .refused = {"the Func is an output", "the coordinate has one already",
-                  "the Func is stored where it is computed", "what is alive at once is not proved to fit",
+                  "a function computes the Func, or reads it", "the Func is stored where it is computed",
+                  "what is alive at once is not proved to fit",
                   "values of earlier iterations are kept along another coordinate, so that all of this one "
                   "stays alive",
                   "the Func is held in registers that are dealt out to the threads of a block"},

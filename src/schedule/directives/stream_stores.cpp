@@ -1,7 +1,7 @@
 // stream_stores: stores that pass the caches by.
 #include <fmt/format.h>
 
-#include "schedule/state.h"
+#include "schedule/functions.h"
 
 namespace calotype {
 
@@ -12,6 +12,7 @@ namespace schedule {
 static void apply(Application& a) {
   if (a.state.out.target.is_gpu())
     a.refuse("kernels have no stores that pass the caches by", a.state.out.target.str(), "a host target");
+  refuse_function(a, a.func, "a Func that an expression defines");
   StorageSchedule& memory = a.state.out.funcs[a.func.value].storage;
   if (memory.stream_stores)
     a.refuse(fmt::format("the stores of '{}' do so already", a.func_def().name), a.func_def().name,
@@ -29,7 +30,8 @@ DirectiveSpec stream_stores_spec() {
           "is tested as the program runs; others go through the caches. Other threads see them when the "
           "parallel loop or the call ends.",
       .args = {},
-      .refused = {"the target is a GPU", "the Func has stream_stores already"},
+      .refused = {"the target is a GPU", "a function computes the Func",
+                  "the Func has stream_stores already"},
       .apply = apply};
 }
 

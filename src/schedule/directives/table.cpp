@@ -48,6 +48,7 @@
   X(eager_inline)       \
   X(rfactor)            \
   X(atomic)             \
+  X(trace)              \
   X(estimate_size)      \
   X(assume)
 

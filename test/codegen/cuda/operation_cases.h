@@ -1,9 +1,11 @@
 #pragma once
 // Operands for every operation and what must come out, from the one definition of the language's arithmetic.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <random>
 #include <vector>
@@ -102,6 +104,9 @@ inline bool agrees_fast(const Operation& o, double got, double want, const std::
   if (o.op == Op::FastExp)
     return std::abs(got - want) <= std::abs(want) * (0x1p-21 + std::abs(a) * 0x1p-23) + least;
   if (o.op == Op::FastLog) return a < least || std::abs(got - want) <= 0x1p-21 + std::abs(want) * 0x1p-21;
+  if (o.op == Op::FastSin || o.op == Op::FastCos)
+    return std::isfinite(want) && std::abs(got - want) <= (std::abs(a) <= M_PI ? 0x1p-21 : 2);
+  if (o.op == Op::FastTanh) return std::abs(got - want) <= std::abs(want) * 0x1p-11;
   const bool in_domain = std::isfinite(a) && (b == 0 || std::abs(b) >= least);
   return !in_domain || std::abs(got - want) <= std::abs(want) * 0x1p-21 + std::abs(a) * least;
 }
@@ -109,7 +114,9 @@ inline bool agrees_fast(const Operation& o, double got, double want, const std::
 inline bool agrees(const Operation& o, const ir::Value& got, const ir::Value& want,
                    const std::vector<ir::Value>& operands) {
   if (!o.result.is_float()) return got.i == want.i;
-  const bool fast = o.op == Op::FastExp || o.op == Op::FastLog || o.op == Op::FastDivide;
+  constexpr Op fast_ops[] = {Op::FastExp, Op::FastLog,  Op::FastSin,
+                             Op::FastCos, Op::FastTanh, Op::FastDivide};
+  const bool fast = std::find(std::begin(fast_ops), std::end(fast_ops), o.op) != std::end(fast_ops);
   if (fast && o.result == Float(32) && agrees_fast(o, got.f, want.f, operands)) return true;
   const bool three = o.result == Float(64) && (o.op == Op::Asinh || o.op == Op::Acosh);
   const double allowed = three ? 3 : is_math(o) ? 2 : 0;

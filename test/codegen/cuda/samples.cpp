@@ -199,9 +199,10 @@ std::vector<Operation> all_operations() {
     }
     for (const Op op : {Op::Add, Op::Sub, Op::Mul, Op::Div}) put(op, t, 2, true);
     for (const Op op :
-         {Op::Exp,  Op::Log,   Op::Sqrt,  Op::Rsqrt,   Op::Tanh, Op::Erf,   Op::Sin,  Op::Cos,   Op::Floor,
-          Op::Ceil, Op::Trunc, Op::Round, Op::FastExp, Op::Tan,  Op::Asin,  Op::Acos, Op::Atan,  Op::Sinh,
-          Op::Cosh, Op::Asinh, Op::Acosh, Op::Atanh,   Op::Exp2, Op::Expm1, Op::Log2, Op::Log1p, Op::FastLog})
+         {Op::Exp,   Op::Log,   Op::Sqrt,    Op::Rsqrt,   Op::Tanh,    Op::Erf,     Op::Sin,  Op::Cos,
+          Op::Floor, Op::Ceil,  Op::Trunc,   Op::Round,   Op::FastExp, Op::Tan,     Op::Asin, Op::Acos,
+          Op::Atan,  Op::Sinh,  Op::Cosh,    Op::Asinh,   Op::Acosh,   Op::Atanh,   Op::Exp2, Op::Expm1,
+          Op::Log2,  Op::Log1p, Op::FastLog, Op::FastSin, Op::FastCos, Op::FastTanh})
       put(op, t, 1);
     for (const Op op : {Op::Pow, Op::Atan2, Op::Hypot, Op::FastDivide}) put(op, t, 2);
   }

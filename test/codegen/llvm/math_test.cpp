@@ -118,12 +118,14 @@ INSTANTIATE_TEST_SUITE_P(
         MathCase{"cos", Op::Cos, std::cos, -100, 100}, MathCase{"exp2", Op::Exp2, std::exp2, -150, 129},
         MathCase{"expm1", Op::Expm1, std::expm1, -2, 2}, MathCase{"log2", Op::Log2, std::log2, 0.2, 4},
         MathCase{"log1p", Op::Log1p, std::log1p, -1, 2}, MathCase{"fast_log", Op::FastLog, std::log, 0.2, 4},
-        MathCase{"tan", Op::Tan, std::tan, -10, 10}, MathCase{"asin", Op::Asin, std::asin, -1, 1},
-        MathCase{"acos", Op::Acos, std::acos, -1, 1}, MathCase{"atan", Op::Atan, std::atan, -10, 10},
-        MathCase{"sinh", Op::Sinh, std::sinh, -10, 10}, MathCase{"cosh", Op::Cosh, std::cosh, -10, 10},
-        MathCase{"asinh", Op::Asinh, std::asinh, -10, 10}, MathCase{"acosh", Op::Acosh, std::acosh, 1, 10},
-        MathCase{"atanh", Op::Atanh, std::atanh, -1, 1}, MathCase{"sqrt", Op::Sqrt, std::sqrt, 0, 10},
-        MathCase{"rsqrt", Op::Rsqrt, rsqrt, 0, 10}),
+        MathCase{"fast_sin", Op::FastSin, std::sin, -100, 100},
+        MathCase{"fast_cos", Op::FastCos, std::cos, -100, 100},
+        MathCase{"fast_tanh", Op::FastTanh, std::tanh, -10, 10}, MathCase{"tan", Op::Tan, std::tan, -10, 10},
+        MathCase{"asin", Op::Asin, std::asin, -1, 1}, MathCase{"acos", Op::Acos, std::acos, -1, 1},
+        MathCase{"atan", Op::Atan, std::atan, -10, 10}, MathCase{"sinh", Op::Sinh, std::sinh, -10, 10},
+        MathCase{"cosh", Op::Cosh, std::cosh, -10, 10}, MathCase{"asinh", Op::Asinh, std::asinh, -10, 10},
+        MathCase{"acosh", Op::Acosh, std::acosh, 1, 10}, MathCase{"atanh", Op::Atanh, std::atanh, -1, 1},
+        MathCase{"sqrt", Op::Sqrt, std::sqrt, 0, 10}, MathCase{"rsqrt", Op::Rsqrt, rsqrt, 0, 10}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Math, PowWithinTwoUlp) {
