@@ -86,6 +86,7 @@ class KernelImpl : public KernelBase {
 
  private:
   LayoutClass class_of(const std::vector<calotype_argument>& arguments) const;
+  std::vector<bool> dense_arguments() const;
   const Variant& variant(const LayoutClass& layout) const;
   std::unique_ptr<Variant> compile(const LayoutClass& layout) const;
   const schedule::Scheduled& scheduled(const LayoutClass& layout) const {
@@ -99,6 +100,7 @@ class KernelImpl : public KernelBase {
   ConditionReader conditions_;
   KernelOptions options_;
   std::vector<std::pair<std::string, double>> seconds_before_;
+  const std::vector<bool> dense_arguments_;
   mutable std::mutex mutex_;
   mutable std::map<LayoutClass, std::unique_ptr<Variant>> variants_;
   const Variant* dense_ = nullptr;

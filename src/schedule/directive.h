@@ -30,6 +30,7 @@ enum class ArgKind {
   FarLoop,    ///< a loop of that stage: found after the whole list has been applied
   NewDim,     ///< a coordinate that the directive makes
   Size,       ///< a named size of the algorithm
+  Argument,   ///< the buffer of an input or output
   Integer,    ///< a number or a knob
   Condition,  ///< a condition on what a call gives: see condition.h
   Text,       ///< words for people

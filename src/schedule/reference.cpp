@@ -36,6 +36,8 @@ std::string kind_text(const ArgSpec& arg) {
       return "new coordinate";
     case ArgKind::Size:
       return "named size";
+    case ArgKind::Argument:
+      return "input or output";
     case ArgKind::Source:
       return "Func or input";
     case ArgKind::Func:

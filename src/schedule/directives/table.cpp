@@ -47,7 +47,8 @@
   X(rfactor)            \
   X(atomic)             \
   X(estimate_size)      \
-  X(assume)
+  X(assume)             \
+  X(assume_buffer)
 
 namespace calotype::schedule {
 
