@@ -58,7 +58,8 @@ class Param {
   Type type() const;
   std::optional<double> initial() const { return initial_; }
   /// The same Param, with values in [low, high] alone: known to the compiler, and checked at each call
-  /// (Error(Argument)). Error(Algorithm) if no value of the type is in it, or `initial` is not.
+  /// (Error(Argument)); NaN is in no range. Error(Algorithm) if no value of the type is in it, an end is no
+  /// finite number or none that the type holds, or `initial` lies outside.
   Param range(double low, double high) const;
   std::optional<double> low() const { return low_; }
   std::optional<double> high() const { return high_; }
@@ -96,6 +97,7 @@ class RDom {
   /// or with the names given.
   RDom(const std::vector<std::pair<Expr, Expr>>& ranges, const std::string& name);
   RDom(const std::vector<std::pair<Expr, Expr>>& ranges, const std::vector<std::string>& names);
+  RDom(const std::vector<std::pair<Expr, Expr>>& ranges, std::initializer_list<const char*> names);
 
   /// Visit only the points where the condition holds (conditions accumulate). It may use the domain's
   /// coordinates, Vars of the left side, and values; where it is false nothing of the update is read or

@@ -35,7 +35,8 @@ struct FileVariant {
 
 struct FileTemplate {
   std::string name;
-  std::vector<std::pair<std::string, std::int64_t>> needs;  ///< of a device: "threads" a block
+  /// Of a device: "threads" a block, "shared_kb" of shared memory a block.
+  std::vector<std::pair<std::string, std::int64_t>> needs;
   std::vector<Directive> directives;
 };
 
@@ -56,7 +57,7 @@ struct FileNumerics {
 
 /// How `ScheduleFile::add` names what it adds. Empty: the variant that has the algorithm's structure already,
 /// or the element types of its inputs; the template that has the same directives, or "main", or the variant's
-/// name.
+/// name. Each buffer stands in `buffers` once.
 struct NewCase {
   std::vector<SizeRange> when = {};
   std::vector<BufferForm> buffers = {};
@@ -106,12 +107,13 @@ class ScheduleFile {
   std::vector<std::size_t> cases_of(const schedule::FileVariant& variant) const;
 
   /// What a case says: the directives of its template, its knobs, and an `assume` for each size of its
-  /// `when`.
+  /// `when` and an `assume_buffer` for each buffer.
   Schedule schedule(std::size_t case_index) const;
 
   /// Whether every case of the algorithm's variant is legal for it on the file's target and names only sizes
-  /// that it has, and whether `needs` and `numerics` hold all that these cases do. The first fault is thrown
-  /// as Error with its place. A file of one variant must list no more in `numerics` than it does.
+  /// and buffers that it has, and whether `needs` and `numerics` hold all that these cases do. The first
+  /// fault is thrown as Error with its place. A file of one variant must list no more in `numerics` than it
+  /// does.
   void check(const Pipeline& pipeline) const;
 
   /// Adds a case, before the cases of its variant that are for all sizes if it is not; one with the same

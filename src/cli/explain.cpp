@@ -137,7 +137,8 @@ Outcome explain_command(const ExplainOptions& options) {
   const Pipeline pipeline = op.pipeline(types);
   const lang::Graph& graph = pipeline.graph();
   const Sizes sizes = bind_sizes(graph, {}, select.sizes, {});
-  ChosenSchedule chosen = choose_schedule(select, op, types, pipeline, target, sizes);
+  ChosenSchedule chosen =
+      choose_schedule(select, op, types, pipeline, target, sizes, made_buffers(graph, sizes));
   set_knobs(chosen.schedule, select);
   const std::optional<analyze::Device> device = chosen_device(options);
   const analyze::Constants constants = constants_of(graph, sizes, options.params);

@@ -12,6 +12,7 @@
 #include "cli/npy.h"
 #include "cli/random.h"
 #include "cli/usage.h"
+#include "ir/value.h"
 
 namespace calotype::cli {
 namespace {
@@ -116,6 +117,11 @@ std::map<std::string, double> bind_params(const lang::Graph& graph,
       params[param.name] = *param.initial;
     else
       usage_error("no value is given for a Param", param.name, fmt::format("--param {}=V", param.name));
+    const double given = params.at(param.name);
+    const double value = param.type.is_float() ? ir::round_float(param.type, given) : given;
+    if (param.low && !(value >= *param.low && value <= *param.high))
+      usage_error(fmt::format("the value of Param '{}' lies outside its range", param.name),
+                  fmt::format("{}", given), fmt::format("a value{}", param.range_text()));
   }
   for (const auto& [name, value] : asked)
     if (!params.contains(name))

@@ -35,7 +35,9 @@ Json params_json(const lang::Graph& graph) {
   for (const lang::ParamDef& param : graph.params)
     list.push_back({{"name", param.name},
                     {"type", param.type.str()},
-                    {"initial", param.initial ? Json(*param.initial) : Json(nullptr)}});
+                    {"initial", param.initial ? Json(*param.initial) : Json(nullptr)},
+                    {"low", param.low ? Json(*param.low) : Json(nullptr)},
+                    {"high", param.high ? Json(*param.high) : Json(nullptr)}});
   return list;
 }
 
@@ -117,8 +119,10 @@ std::string operator_text(const Json& op) {
   for (const Json& t : op["types"]) out += " " + t.get<std::string>();
   for (const Json& i : op["inputs"]) out += "\n  input     " + argument_text(i);
   for (const Json& p : op["params"])
-    out += fmt::format("\n  param     {} {} = {}", p["name"].get<std::string>(), p["type"].get<std::string>(),
-                       p["initial"].dump());
+    out += fmt::format(
+        "\n  param     {} {} = {}{}", p["name"].get<std::string>(), p["type"].get<std::string>(),
+        p["initial"].dump(),
+        p["low"].is_null() ? "" : fmt::format(" from {} to {}", p["low"].dump(), p["high"].dump()));
   for (const Json& o : op["outputs"]) out += "\n  output    " + argument_text(o);
   out += "\n  sizes    ";
   for (const Json& s : op["sizes"]) out += " " + s.get<std::string>();

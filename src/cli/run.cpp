@@ -9,7 +9,9 @@
 #include "cli/stage_report.h"
 #include "cli/threads.h"
 #include "cli/usage.h"
+#include "driver/buffer_reader.h"
 #include "driver/stage_values.h"
+#include "schedule/forms.h"
 
 namespace calotype::cli {
 namespace {
@@ -47,7 +49,10 @@ Run prepare(const RunOptions& options) {
   const Pipeline pipeline = op.pipeline(types);
   check_outputs(options.outputs, pipeline.graph());
   Call call = make_call(op, pipeline, files, options);
-  ChosenSchedule chosen = choose_schedule(select, op, types, pipeline, target, call.sizes);
+  ChosenSchedule chosen = choose_schedule(
+      select, op, types, pipeline, target, call.sizes,
+      driver::BufferReader(pipeline.graph(), schedule::argument_names(pipeline.graph()), target)
+          .read(call.arguments(pipeline.graph())));
   notes.insert(notes.end(), chosen.notes.begin(), chosen.notes.end());
   notes.insert(notes.end(), call.notes.begin(), call.notes.end());
   RunFacts facts{op.name,     target.str(), types.str(),     chosen.source, call.sizes,

@@ -79,7 +79,7 @@ Loaded load(const Selection& select, bool each_type = false) {
   if (each_type && select.type.empty()) all = op.types;
   for (const OperatorTypes& types : all) {
     const Pipeline pipeline = op.pipeline(types);
-    ChosenSchedule chosen = choose_schedule(select, op, types, pipeline, loaded.target, {});
+    ChosenSchedule chosen = choose_schedule(select, op, types, pipeline, loaded.target, {}, {});
     set_knobs(chosen.schedule, select);
     loaded.entries.push_back({types, pipeline, "", {}, std::move(chosen.schedule)});
   }
@@ -192,7 +192,8 @@ Outcome save(const Selection& select, const std::string& path) {
   ScheduleFile file(loaded.op.name, loaded.target);
   for (const Entry& e : loaded.entries) {
     Schedule directives = e.schedule;
-    if (!e.as.when.empty()) directives = without_conditions(e.schedule, e.as.when.size());
+    if (const std::size_t count = schedule::condition_count(e.as.when, e.as.buffers))
+      directives = without_conditions(e.schedule, count);
     file.add(e.pipeline, directives, e.as);
   }
   if (!loaded.provenance.empty()) file.set_provenance(loaded.provenance);

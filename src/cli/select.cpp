@@ -33,16 +33,16 @@ std::string best_name(const Target& target) {
   return (target.arch.empty() ? "sm_90a" : target.arch) + ".json";
 }
 
-// The case of a checked file that these sizes take.
+// The case of a checked file that these sizes and buffers take.
 ChosenSchedule choose_case(const ScheduleFile& file, const std::string& path, const Pipeline& pipeline,
-                           const Sizes& sizes) {
+                           const Sizes& sizes, const schedule::CaseBuffers& buffers) {
   file.check(pipeline);
   const schedule::FileVariant& variant = file.variant(pipeline);
   const schedule::CaseOrder order(file, variant, file.target());
-  return {file.schedule(order.choose(sizes)),
+  return {file.schedule(order.choose(sizes, buffers)),
           path,
           {},
-          order.explain(sizes),
+          order.explain(sizes, buffers),
           static_cast<int>(file.cases_of(variant).size())};
 }
 
@@ -62,9 +62,10 @@ bool strict() {
   return value && std::string_view(value) == "1";
 }
 
-ChosenSchedule load_best(const std::string& path, const Pipeline& pipeline, const Sizes& sizes) {
+ChosenSchedule load_best(const std::string& path, const Pipeline& pipeline, const Sizes& sizes,
+                         const schedule::CaseBuffers& buffers) {
   const ScheduleFile file = ScheduleFile::load(path);
-  if (file.find_variant(pipeline)) return choose_case(file, path, pipeline, sizes);
+  if (file.find_variant(pipeline)) return choose_case(file, path, pipeline, sizes, buffers);
   const std::string miss = miss_text(file, path, pipeline);
   if (strict()) usage_error(miss, "best", "a variant for it in the file, or CALOTYPE_SCHEDULE_STRICT unset");
   return {Schedule{}, "empty", {"warning: " + miss + "; it is passed over for the empty schedule"}};
@@ -99,12 +100,34 @@ std::string find_best(const std::string& op, const Target& target) {
 }
 
 ChosenSchedule choose_schedule(const Selection& select, const Operator& op, const OperatorTypes& types,
-                               const Pipeline& pipeline, const Target& target, const Sizes& sizes) {
+                               const Pipeline& pipeline, const Target& target, const Sizes& sizes,
+                               const schedule::CaseBuffers& buffers) {
   if (select.schedule.empty() || select.schedule == "empty") return {Schedule{}, "empty", {}};
-  if (select.schedule == "best") return load_best(find_best(op.name, target), pipeline, sizes);
+  if (select.schedule == "best") return load_best(find_best(op.name, target), pipeline, sizes, buffers);
   if (select.schedule[0] == '@')
     return {op.schedule(select.schedule.substr(1)).make(types), select.schedule, {}};
-  return choose_case(ScheduleFile::load(select.schedule), select.schedule, pipeline, sizes);
+  return choose_case(ScheduleFile::load(select.schedule), select.schedule, pipeline, sizes, buffers);
+}
+
+schedule::CaseBuffers made_buffers(const lang::Graph& graph, const Sizes& sizes) {
+  constexpr std::uint64_t alignment = 64;
+  schedule::CaseBuffers buffers;
+  const auto add = [&](const std::string& name, Type type, const std::vector<Expr>& extents) {
+    schedule::CaseBuffer b{.element = type.bytes(), .address = alignment};
+    std::int64_t stride = b.element;
+    for (const Expr& e : extents) {
+      const std::optional<std::int64_t> extent = evaluate(e, graph, sizes);
+      if (!extent) return;
+      b.extents.push_back(*extent);
+      b.strides.push_back(stride);
+      stride *= *extent;
+    }
+    buffers[name] = std::move(b);
+  };
+  for (const lang::InputDef& input : graph.inputs) add(input.name, input.type, input.extents);
+  for (const lang::OutputDef& output : graph.outputs)
+    add(graph.output_name(output), graph.output_type(output), output.extents);
+  return buffers;
 }
 
 std::vector<Knobs> combinations(const KnobValues& values) {

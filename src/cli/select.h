@@ -8,6 +8,7 @@
 #include "calotype/schedule_file.h"
 #include "cli/options.h"
 #include "cli/sizes.h"
+#include "schedule/cases.h"
 
 namespace calotype::cli {
 
@@ -31,12 +32,16 @@ bool is_file(const Selection& select);
 /// That file.
 std::string schedule_path(const Selection& select, const Target& target);
 
-/// `--schedule`: nothing, a file, "best" or "@NAME". Of a file with several cases the one for these sizes, or
-/// where a size it depends on is not given the one for all sizes. A file that was looked up and has no
+/// `--schedule`: nothing, a file, "best" or "@NAME". Of a file with several cases the one for these sizes and
+/// buffers, or where one it depends on is not given the one for all. A file that was looked up and has no
 /// variant of the algorithm is passed over for the empty schedule with a note, or with
 /// CALOTYPE_SCHEDULE_STRICT=1 is an error.
 ChosenSchedule choose_schedule(const Selection& select, const Operator& op, const OperatorTypes& types,
-                               const Pipeline& pipeline, const Target& target, const Sizes& sizes);
+                               const Pipeline& pipeline, const Target& target, const Sizes& sizes,
+                               const schedule::CaseBuffers& buffers);
+/// The arguments of these sizes as `run` makes them: dense, aligned to 64 bytes. Those of which a size is not
+/// given are left out.
+schedule::CaseBuffers made_buffers(const lang::Graph& graph, const Sizes& sizes);
 
 /// Every combination of the values of `--set`, the last knob fastest; one without knobs if there are none.
 std::vector<Knobs> combinations(const KnobValues& values);

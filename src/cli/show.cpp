@@ -95,7 +95,8 @@ Outcome show_command(const ShowOptions& options) {
   const Target target = Target::parse(select.target);
   const OperatorTypes types = choose_types(op, select.type, {});
   const Pipeline pipeline = op.pipeline(types);
-  ChosenSchedule chosen = choose_schedule(select, op, types, pipeline, target, select.sizes);
+  ChosenSchedule chosen = choose_schedule(select, op, types, pipeline, target, select.sizes,
+                                          made_buffers(pipeline.graph(), select.sizes));
   set_knobs(chosen.schedule, select);
   Outcome outcome;
   outcome.json = {

@@ -24,7 +24,8 @@ CaseKernel::CaseKernel(std::shared_ptr<const lang::Graph> graph, ScheduleFile fi
       file_(std::move(file)),
       target_(std::move(target)),
       order_(file_, named_variant(file_, variant), target_),
-      sizes_(*graph_, order_.sizes()) {
+      sizes_(*graph_, order_.sizes()),
+      buffers_(*graph_, order_.buffers(), target_) {
   for (const std::size_t index : order_.tried()) slots_[index];
 }
 
@@ -44,7 +45,8 @@ const KernelImpl& CaseKernel::kernel(std::size_t case_index) const {
 
 void CaseKernel::call(const std::vector<Arg>& args, calotype_context& context) const {
   const bool several = order_.tried().size() > 1;
-  kernel(several ? order_.choose(sizes_.read(args)) : order_.general()).call(args, context);
+  kernel(several ? order_.choose(sizes_.read(args), buffers_.read(args)) : order_.general())
+      .call(args, context);
 }
 
 std::vector<std::pair<std::string, double>> CaseKernel::pass_seconds() const {
@@ -79,7 +81,7 @@ std::string CaseKernel::numerics() const {
 }
 
 std::string CaseKernel::explain(const std::vector<Arg>& args) const {
-  return order_.explain(sizes_.read(args));
+  return order_.explain(sizes_.read(args), buffers_.read(args));
 }
 
 }  // namespace calotype::driver

@@ -1,10 +1,11 @@
 #pragma once
-// A kernel of several schedules: each call takes the case of a schedule file that fits its sizes.
+// A kernel of several schedules: each call takes the case of a schedule file that fits its sizes and buffers.
 
 #include <map>
 #include <memory>
 #include <mutex>
 
+#include "driver/buffer_reader.h"
 #include "driver/kernel_base.h"
 #include "driver/kernel_impl.h"
 #include "driver/size_reader.h"
@@ -39,6 +40,7 @@ class CaseKernel : public KernelBase {
   const Target target_;
   const schedule::CaseOrder order_;
   const SizeReader sizes_;
+  const BufferReader buffers_;
   mutable std::map<std::size_t, Slot> slots_;  ///< one a case, made with the kernel
   mutable std::mutex mutex_;                   ///< of the list below
   mutable std::vector<const KernelImpl*> compiled_;

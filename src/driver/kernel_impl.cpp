@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "calotype/error.h"
+#include "schedule/forms.h"
 
 namespace calotype::driver {
 namespace {
@@ -112,16 +113,29 @@ KernelImpl::KernelImpl(const lang::Graph& graph, schedule::Ways ways,
     : ways_(std::move(ways)),
       conditions_(graph, ways_),
       options_(std::move(options)),
-      seconds_before_(std::move(seconds_before)) {
+      seconds_before_(std::move(seconds_before)),
+      dense_arguments_(dense_arguments()) {
   LayoutClass dense = dense_class(scheduled(), options_);
   dense_ = &variant(dense);
   for (dense.way = 1; dense.way < ways_.ways.size(); ++dense.way)
     lower::lower(scheduled(dense), lower_options(scheduled(dense), options_, dense));
 }
 
+/// Of each argument of the algorithm: whether the schedule takes it for dense.
+std::vector<bool> KernelImpl::dense_arguments() const {
+  const lang::Graph& graph = scheduled().graph;
+  std::vector<bool> dense;
+  for (const lang::Graph::ArgumentRef& a : graph.arguments)
+    dense.push_back(!a.is_param && schedule::joined_form(scheduled().forms, {false, a.index}).dense);
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i)
+    dense.push_back(schedule::joined_form(scheduled().forms, {true, static_cast<int>(i)}).dense);
+  return dense;
+}
+
 LayoutClass KernelImpl::class_of(const std::vector<calotype_argument>& arguments) const {
   LayoutClass layout{.index_bits = target().is_gpu() ? 32 : 64};
-  for (const calotype_argument& a : arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const calotype_argument& a = arguments[i];
     if (!a.buffer) continue;
     const calotype_buffer& b = *a.buffer;
     std::int64_t unit = 1;
@@ -129,6 +143,8 @@ LayoutClass KernelImpl::class_of(const std::vector<calotype_argument>& arguments
     double span = static_cast<double>(bytes);  // of extents that no check has seen yet
     if (b.rank > 0 && b.dims[0].extent > 1)
       unit = b.dims[0].stride >= 1 && b.dims[0].stride <= kLargestUnitStride ? b.dims[0].stride : 0;
+    // There is one kind of code for it, which refuses what is not dense.
+    if (i < dense_arguments_.size() && dense_arguments_[i]) unit = 1;
     for (int d = 0; d < b.rank; ++d)
       span += std::abs(static_cast<double>(b.dims[d].stride)) * (static_cast<double>(b.dims[d].extent) - 1) *
               static_cast<double>(bytes);

@@ -86,6 +86,7 @@ class KernelImpl : public KernelBase {
 
  private:
   LayoutClass class_of(const std::vector<calotype_argument>& arguments) const;
+  std::vector<bool> dense_arguments() const;
   const Variant& variant(const LayoutClass& layout) const;
   std::unique_ptr<Variant> compile(const LayoutClass& layout) const;
   /// What the variants of one way share; under the mutex.
@@ -101,6 +102,7 @@ class KernelImpl : public KernelBase {
   ConditionReader conditions_;
   KernelOptions options_;
   std::vector<std::pair<std::string, double>> seconds_before_;
+  const std::vector<bool> dense_arguments_;
   mutable std::mutex mutex_;
   mutable std::map<LayoutClass, std::unique_ptr<Variant>> variants_;
   mutable std::map<std::size_t, std::shared_ptr<calotype_value_cache>> caches_;

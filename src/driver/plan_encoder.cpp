@@ -44,7 +44,9 @@ class PlanData final : public EncodedPlan {
     plan_.name = text(program.name);
     for (const lower::Argument& a : program.arguments) {
       arguments_.push_back({text(a.name), ir::runtime_type(a.type), a.rank, a.is_param, a.is_output, a.keeps,
-                            static_cast<uint32_t>(a.shared_with + 1)});
+                            static_cast<uint32_t>(a.shared_with + 1),
+                            static_cast<uint32_t>(a.base_align == 1 ? 0 : a.base_align), text(a.base_origin),
+                            a.low.has_value(), a.low.value_or(0), a.high.value_or(0)});
     }
     for (const lower::Scalar& s : program.scalars) add_scalar(s);
     for (const lower::PlanCheck& c : program.checks) add_check(c);

@@ -79,7 +79,9 @@ struct Buffer {
   int argument = -1;          ///< for MemorySpace::Argument: position among the arguments of the pipeline
   bool read_only = false;     ///< never written by the program
   int shared_with = -1;  ///< for MemorySpace::Argument: position of an argument that may be the same memory
-  bool idempotent = false;    ///< threads may write an element at the same time, but the same value
+  std::int64_t alignment =
+      1;                    ///< for MemorySpace::Argument: bytes that divide the address of its first element
+  bool idempotent = false;  ///< threads may write an element at the same time, but the same value
   bool stored_copy = false;   ///< beside a Func's own memory, for looking at: no part of what was scheduled
   bool partial = false;       ///< partial results, one a lane: a lane that does not take part keeps its own
   bool stream_loads = false;  ///< its values are used once: loads, or stores, may pass the caches by

@@ -62,7 +62,8 @@ class Builder {
       if (other.symbol == param.symbol()) refuse_twice(param.name());
     }
     graph_.arguments.push_back({true, static_cast<int>(graph_.params.size())});
-    graph_.params.push_back({param.symbol(), param.name(), param.type(), param.initial()});
+    graph_.params.push_back(
+        {param.symbol(), param.name(), param.type(), param.initial(), param.low(), param.high()});
   }
 
   [[noreturn]] void refuse_twice(const std::string& name) const {

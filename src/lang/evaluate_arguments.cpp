@@ -38,6 +38,10 @@ void bind_params(const Graph& graph, const std::map<std::string, double>& params
           fmt::format("{}", value),
           fmt::format("an integer from {} to {}", param.type.min_int(), param.type.max_int()));
     }
+    const double number = ir::convert(Float(64), held).f;
+    if (param.low && !(number >= *param.low && number <= *param.high))
+      refuse_argument(fmt::format("Param '{}' is {}, outside its range", param.name, value),
+                      fmt::format("{}", value), fmt::format("a value{}", param.range_text()));
     constants[param.symbol.get()] = held;
   }
   for (const auto& [name, value] : params) {

@@ -120,7 +120,17 @@ class StructureText {
     const auto coordinate = coordinates_.find(s.get());
     if (coordinate != coordinates_.end()) return coordinate->second;
     const char* prefix = s->kind == ir::SymbolKind::Dim ? "d" : "p";
-    return fmt::format("{}{}", prefix, symbols_.emplace(s.get(), symbols_.size()).first->second);
+    const auto [at, is_new] = symbols_.emplace(s.get(), symbols_.size());
+    const std::size_t number = at->second;
+    if (is_new) add_range(s, number);
+    return fmt::format("{}{}", prefix, number);
+  }
+
+  void add_range(const ir::SymbolPtr& s, std::size_t number) {
+    for (const ParamDef& p : graph_.params)
+      if (p.symbol == s && p.low)
+        text_ += fmt::format("range p{} #{:016x} #{:016x}\n", number, std::bit_cast<std::uint64_t>(*p.low),
+                             std::bit_cast<std::uint64_t>(*p.high));
   }
 
   const Graph& graph_;

@@ -91,6 +91,8 @@ void FuncDef::make_callees(FuncId own) {
                                                                     .type = types[c]}));
 }
 
+std::string ParamDef::range_text() const { return low ? fmt::format(" from {} to {}", *low, *high) : ""; }
+
 static void visit_producers(const Graph& graph, FuncId id, std::vector<bool>& seen,
                             std::vector<FuncId>& order) {
   if (seen[id.value]) return;
@@ -136,7 +138,8 @@ std::string list(const std::vector<Expr>& exprs) {
 std::string argument_text(const Graph& graph, const Graph::ArgumentRef& argument) {
   if (argument.is_param) {
     const ParamDef& p = graph.params[argument.index];
-    return fmt::format("{}: {}{}", p.name, p.type.str(), p.initial ? fmt::format(" = {}", *p.initial) : "");
+    return fmt::format("{}: {}{}{}", p.name, p.type.str(), p.initial ? fmt::format(" = {}", *p.initial) : "",
+                       p.range_text());
   }
   const InputDef& input = graph.inputs[argument.index];
   return fmt::format("{}: {}[{}]", input.name, input.type.str(), list(input.extents));

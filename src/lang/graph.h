@@ -96,6 +96,8 @@ struct ParamDef {
   std::string name;
   Type type;
   std::optional<double> initial, low, high;
+  /// " from 1 to 4", or "".
+  std::string range_text() const;
 };
 
 /// An output buffer. A Func whose values are Tuples has one for each component, one after the other, all of

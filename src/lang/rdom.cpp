@@ -97,6 +97,9 @@ RDom::RDom(const std::vector<std::pair<Expr, Expr>>& ranges, const std::string& 
 RDom::RDom(const std::vector<std::pair<Expr, Expr>>& ranges, const std::vector<std::string>& names)
     : contents_(lang::make_domain(ranges, names, fmt::format("({})", fmt::join(names, ", ")))) {}
 
+RDom::RDom(const std::vector<std::pair<Expr, Expr>>& ranges, std::initializer_list<const char*> names)
+    : RDom(ranges, std::vector<std::string>(names.begin(), names.end())) {}
+
 void RDom::where(Expr condition) {
   if (!condition.defined() || !condition.type().is_bool()) {
     lang::refuse(fmt::format("the condition of RDom '{}' is no bool", contents_->name), "",

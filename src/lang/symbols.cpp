@@ -50,4 +50,38 @@ const std::string& Param::name() const { return symbol_->name; }
 Type Param::type() const { return symbol_->type; }
 Param::operator Expr() const { return ir::make_var(symbol_); }
 
+namespace {
+
+/// An end of a range as a value of the type: floats are rounded to it.
+double end_of(const std::string& name, Type type, double end) {
+  const double held = type.is_float() ? ir::round_float(type, end) : end;
+  const bool whole =
+      type.is_float() || (end == std::trunc(end) && end >= static_cast<double>(type.min_int()) &&
+                          end <= static_cast<double>(type.max_int()));
+  if (!std::isfinite(held) || !whole)
+    lang::refuse(
+        fmt::format("an end of the range of Param '{}' is no value of its type {}", name, type.str()), "",
+        fmt::format("{}", end),
+        type.is_float() ? "a finite value in its range"
+                        : fmt::format("integers from {} to {}", type.min_int(), type.max_int()));
+  return held;
+}
+
+}  // namespace
+
+Param Param::range(double low, double high) const {
+  Param p = *this;
+  p.low_ = end_of(name(), type(), low);
+  p.high_ = end_of(name(), type(), high);
+  if (*p.low_ > *p.high_)
+    lang::refuse(fmt::format("the range of Param '{}' has no value", name()), "",
+                 fmt::format("from {} to {}", low, high), "an end that is not below the start");
+  const double held =
+      type().is_float() ? ir::round_float(type(), initial_.value_or(0)) : initial_.value_or(0);
+  if (initial_ && !(held >= *p.low_ && held <= *p.high_))
+    lang::refuse(fmt::format("the initial value of Param '{}' lies outside its range", name()), "",
+                 fmt::format("{}", *initial_), fmt::format("from {} to {}", *p.low_, *p.high_));
+  return p;
+}
+
 }  // namespace calotype

@@ -12,6 +12,7 @@
 
 #include "lower/passes.h"
 #include "lower/storage_parts.h"
+#include "schedule/gpu.h"
 
 namespace calotype::lower {
 namespace {
@@ -20,7 +21,6 @@ using ir::MemorySpace;
 
 constexpr std::int64_t kStackBytes = 64 * 1024;     // larger host storage goes to the heap
 constexpr std::int64_t kStackLimit = 1024 * 1024;   // of all Funcs: worker threads have few megabytes
-constexpr std::int64_t kSharedLimit = 227 * 1024;   // what a block may have on the largest target
 constexpr std::int64_t kPrivateLimit = 512 * 1024;  // what CUDA gives a thread of local memory
 constexpr std::int64_t kSharedAlign = 128;
 
@@ -273,9 +273,11 @@ class MemoryPass {
     KernelInfo& kernel = tree_.kernels.at(kernel_node.stage);
     const std::int64_t offset = kernel.shared_bytes;
     kernel.shared_bytes = (offset + bytes + kSharedAlign - 1) / kSharedAlign * kSharedAlign;
-    if (kernel.shared_bytes > kSharedLimit)
+    const std::int64_t most = schedule::most_shared_kb(tree_.scheduled.target) * 1024;
+    if (kernel.shared_bytes > most)
       refuse(func, fmt::format("the block would need {} bytes of shared memory", kernel.shared_bytes),
-             std::to_string(kernel.shared_bytes), fmt::format("at most {} bytes", kSharedLimit));
+             std::to_string(kernel.shared_bytes),
+             fmt::format("at most {} bytes on {}", most, tree_.scheduled.target.str()));
     return offset;
   }
 

@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "ir/known_condition.h"
 #include "lower/passes.h"
+#include "schedule/forms.h"
 
 namespace calotype::lower {
 namespace {
@@ -21,6 +23,14 @@ void declare_sizes(LoopTree& tree) {
   for (const lang::OutputDef& output : graph.outputs)
     for (const Expr& e : output.extents)
       if (ir::is(e, ir::Op::Variable)) tree.facts.set_range(ir::symbol_of(e), ir::index(1), {});
+}
+
+/// The ranges of integer Params, which each call is held to.
+void declare_params(LoopTree& tree) {
+  for (const lang::ParamDef& p : tree.scheduled.graph.params)
+    if (p.low && p.type.is_integral() && !p.type.is_bool())
+      tree.facts.set_range(p.symbol, ir::make_int(p.type, static_cast<std::int64_t>(*p.low)),
+                           ir::make_int(p.type, static_cast<std::int64_t>(*p.high)));
 }
 
 /// What the schedule assumes of sizes: facts, and checks of the call that name the size.
@@ -80,10 +90,55 @@ Expr stride_of(const LoopTree& tree, int buffer, const std::string& name, int di
   return ir::make_var(ir::make_symbol(ir::SymbolKind::Stride, text));
 }
 
+/// Strides of dense memory are the products that they are. A multiple in bytes is one of the strides; where
+/// those are products it is one of the sizes, and the call is held to it for one row as well. A stride that a
+/// condition names may break the multiple in calls of one row, so the one in the code is another symbol.
+std::vector<Expr> strides_of(LoopTree& tree, int buffer, const std::string& name,
+                             schedule::ArgumentRef argument) {
+  const std::vector<schedule::FormAssumption>& forms = tree.scheduled.forms;
+  const std::vector<Expr>& extents = schedule::extents_of(tree.scheduled.graph, argument);
+  const BufferForm form = schedule::joined_form(forms, argument);
+  const Type type = schedule::type_of(tree.scheduled.graph, argument);
+  const std::int64_t multiple = schedule::multiple_in_elements(form.pitch_multiple, type);
+  std::vector<Expr> strides;
+  if (form.dense) {
+    strides = schedule::dense_strides(extents);
+    if (multiple == 1 || strides.size() < 2) return strides;
+    // Sizes that are constants leave nothing to learn.
+    const Expr divides = ir::simplify(strides[1] % ir::index(multiple) == ir::index(0));
+    if (!ir::is_const(divides)) ir::learn(tree.facts, divides);
+    for (const schedule::FormAssumption* f : schedule::forms_of(forms, argument))
+      if (f->form.pitch_multiple > 1) tree.promises.push_back(pitch_check(*f, 1, strides[1], type));
+    return strides;
+  }
+  for (int d = 0; d < static_cast<int>(extents.size()); ++d) {
+    strides.push_back(stride_of(tree, buffer, name, d));
+    if (d == 0 || multiple == 1 || !ir::is(strides[d], ir::Op::Variable)) continue;
+    const ir::SymbolPtr symbol = ir::make_symbol(ir::SymbolKind::Stride, ir::symbol_of(strides[d])->name);
+    const ir::Facts::Known* known = tree.facts.find(ir::symbol_of(strides[d]));
+    tree.facts.set_multiple(symbol, std::lcm(known ? known->multiple : 1, multiple));
+    strides[d] = ir::make_var(symbol);
+  }
+  return strides;
+}
+
 }  // namespace
+
+LoopTree::Check pitch_check(const schedule::FormAssumption& form, int dim, const Expr& stride, Type type) {
+  const Expr bytes = ir::simplify(stride * ir::index(type.bytes()));
+  const std::int64_t multiple = form.form.pitch_multiple;
+  return {
+      ir::simplify(bytes % ir::index(multiple) == ir::index(0)),
+      fmt::format("the stride of dimension {} is {{}} bytes, and the schedule's {} is for multiples of {}",
+                  dim, form.origin, multiple),
+      form.form.buffer,
+      {bytes},
+      fmt::format("a pitch that is a multiple of {} bytes", multiple)};
+}
 
 void declare_arguments(LoopTree& tree) {
   declare_sizes(tree);
+  declare_params(tree);
   assume_sizes(tree);
   note_decisions(tree);
   apply_promises(tree);
@@ -108,8 +163,10 @@ void declare_arguments(LoopTree& tree) {
       for (std::size_t d = 0; d < input.extents.size(); ++d) {
         b.mins.push_back(ir::index(0));
         b.extents.push_back(input.extents[d]);
-        b.strides.push_back(stride_of(tree, buffers, input.name, static_cast<int>(d)));
       }
+      const schedule::ArgumentRef own{false, a.index};
+      b.strides = strides_of(tree, buffers, input.name, own);
+      b.alignment = schedule::joined_form(tree.scheduled.forms, own).base_align;
       tree.inputs[a.index] = ir::make_buffer(std::move(b));
       ++buffers;
     }
@@ -129,8 +186,10 @@ void declare_arguments(LoopTree& tree) {
     for (int d = 0; d < func.rank(); ++d) {
       b.mins.push_back(output.mins[d]);
       b.extents.push_back(output.extents[d]);
-      b.strides.push_back(stride_of(tree, buffers, b.name, d));
     }
+    const schedule::ArgumentRef own{true, static_cast<int>(&output - graph.outputs.data())};
+    b.strides = strides_of(tree, buffers, b.name, own);
+    b.alignment = schedule::joined_form(tree.scheduled.forms, own).base_align;
     ++buffers;
     tree.outputs.push_back(ir::make_buffer(std::move(b)));
     tree.output_of[output.func].push_back(tree.outputs.back());

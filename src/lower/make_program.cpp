@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "lower/passes.h"
+#include "schedule/forms.h"
 
 namespace calotype::lower {
 namespace {
@@ -135,12 +136,14 @@ class ProgramMaker {
       if (a.is_param) {
         const lang::ParamDef& p = graph().params[a.index];
         program_.scalars.push_back({p.symbol, {.kind = ScalarSource::Kind::Param, .argument = count()}});
-        program_.arguments.push_back({p.name, true, false, p.type, 0});
+        program_.arguments.push_back(
+            {.name = p.name, .is_param = true, .type = p.type, .low = p.low, .high = p.high});
       } else {
         const lang::InputDef& input = graph().inputs[a.index];
         program_.arguments.push_back(
             {input.name, false, false, input.type, static_cast<int>(input.extents.size())});
         buffers.push_back(tree_.inputs[a.index]);
+        add_base(*buffers.back());
       }
     }
     for (std::size_t i = 0; i < tree_.outputs.size(); ++i) {
@@ -150,6 +153,7 @@ class ProgramMaker {
       program_.arguments.push_back({b->name, false, true, graph().output_type(graph().outputs[i]),
                                     static_cast<int>(b->extents.size()), keeps, b->shared_with});
       buffers.push_back(b);
+      add_base(*b);
     }
     for (const auto& [func, component] : stored_components()) {
       const ir::BufferPtr& b = tree_.stored_of.at(func)[component];
@@ -161,6 +165,23 @@ class ProgramMaker {
     declare_promises();
     for (const ir::BufferPtr& b : buffers)
       for (std::size_t d = 0; d < b->extents.size(); ++d) describe_dimension(*b, static_cast<int>(d));
+  }
+
+  /// What a schedule assumes of the argument's first element, and which directive does.
+  void add_base(const ir::Buffer& b) {
+    Argument& argument = program_.arguments.back();
+    argument.base_align = b.alignment;
+    for (const schedule::FormAssumption* f : forms_of(b))
+      if (f->form.base_align == b.alignment && b.alignment > 1) argument.base_origin = f->origin;
+  }
+
+  /// What is assumed of an argument that the graph has.
+  std::vector<const schedule::FormAssumption*> forms_of(const ir::Buffer& b) const {
+    const int inputs = static_cast<int>(graph().arguments.size());
+    if (b.argument >= inputs + static_cast<int>(graph().outputs.size())) return {};
+    const bool output = b.argument >= inputs;
+    const int index = output ? b.argument - inputs : graph().arguments[b.argument].index;
+    return schedule::forms_of(tree_.scheduled.forms, {output, index});
   }
 
   /// The stored stages in the order of their arguments, which `tree_.stored` has.
@@ -261,20 +282,43 @@ class ProgramMaker {
                                  {actual, b.mins[d], b.mins[d]},
                                  "{}; translate the Buffer"});
     }
-    if (ir::is(b.strides[d], ir::Op::Variable)) {
-      program_.scalars.push_back({ir::symbol_of(b.strides[d]),
-                                  {.kind = ScalarSource::Kind::Stride, .argument = b.argument, .dim = d}});
+    describe_stride(b, d);
+  }
+
+  // One element has no neighbour, so its stride does not matter.
+  void describe_stride(const ir::Buffer& b, int d) {
+    const Expr& stride = b.strides[d];
+    const Expr alone = b.extents[d] <= ir::index(1);
+    Expr actual = stride;
+    if (ir::is(stride, ir::Op::Variable) && ir::symbol_of(stride)->kind == ir::SymbolKind::Stride) {
+      program_.scalars.push_back(
+          {ir::symbol_of(stride), {.kind = ScalarSource::Kind::Stride, .argument = b.argument, .dim = d}});
     } else {
-      // One element has no neighbour, so its stride does not matter.
-      const Expr actual =
-          new_scalar(fmt::format("{}.stride.{}", b.name, d), ScalarSource::Kind::Stride, b, d);
-      program_.checks.push_back(
-          {ir::simplify(actual == b.strides[d] || b.extents[d] <= ir::index(1)),
-           fmt::format("dimension {} has stride {{}} but this kernel was compiled for {{}}", d),
-           b.name,
-           {actual, b.strides[d], b.strides[d]},
-           "{}"});
+      actual = new_scalar(fmt::format("{}.stride.{}", b.name, d), ScalarSource::Kind::Stride, b, d);
+      program_.checks.push_back({ir::simplify(actual == stride || alone),
+                                 stride_message(b, d),
+                                 b.name,
+                                 {actual, stride, stride},
+                                 "{}"});
     }
+    for (const schedule::FormAssumption* f : forms_of(b)) {
+      if (d == 0 || f->form.pitch_multiple == 1 || is_dense(b)) continue;
+      const LoopTree::Check c = pitch_check(*f, d, actual, b.type);
+      program_.checks.push_back(
+          {ir::simplify(c.condition || alone), c.message, c.subject, c.values, c.legal});
+    }
+  }
+
+  bool is_dense(const ir::Buffer& b) const {
+    const auto forms = forms_of(b);
+    return std::any_of(forms.begin(), forms.end(), [](const auto* f) { return f->form.dense; });
+  }
+
+  std::string stride_message(const ir::Buffer& b, int d) const {
+    for (const schedule::FormAssumption* f : forms_of(b))
+      if (f->form.dense)
+        return fmt::format("dimension {} has stride {{}}, and the schedule's {} is for {{}}", d, f->origin);
+    return fmt::format("dimension {} has stride {{}} but this kernel was compiled for {{}}", d);
   }
 
   void declare_workspace() {
@@ -322,8 +366,11 @@ class ProgramMaker {
       if (e.defined()) collector.expression(e);
     for (const Scalar& s : program_.scalars)
       if (std::find(collector.uses.symbols.begin(), collector.uses.symbols.end(), s.symbol) !=
-          collector.uses.symbols.end())
+          collector.uses.symbols.end()) {
+        const ir::Facts::Known* known = tree_.facts.find(s.symbol);
         f.scalars.push_back(s.symbol);
+        f.multiples.push_back(known ? known->multiple : 1);
+      }
     f.buffers = collector.uses.buffers;
     require_known(collector.uses.symbols, f);
     if (f.gpu) {

@@ -102,6 +102,8 @@ void check_shared_order(const LoopTree& tree, const std::vector<FuncId>& funcs);
 std::vector<FuncId> sharing(const Scheduled& scheduled, FuncId func);
 /// Used by infer_bounds, first of all.
 void declare_arguments(LoopTree& tree);
+/// Used by declare_arguments and make_program: that a call's stride has the pitch that is assumed of it.
+LoopTree::Check pitch_check(const schedule::FormAssumption& form, int dim, const Expr& stride, Type type);
 /// Used by infer_bounds: the loops of a stage whose region (`info.need`) is known.
 void resolve_loops(LoopTree& tree, ir::Algebra& algebra, StageRef ref, StageInfo& info);
 /// Used by declare_arguments, as soon as the sizes are known.

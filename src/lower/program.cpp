@@ -59,12 +59,14 @@ std::string plan_text(const Program& p) {
   std::string text = fmt::format("plan of {} for {}\n", p.name, p.target.str());
   for (const Argument& a : p.arguments)
     text += fmt::format(
-        "argument {} {}: {}{}{}\n",
+        "argument {} {}: {}{}{}{}{}\n",
         a.is_param    ? "parameter"
         : a.is_output ? "output"
                       : "input",
         a.name, a.type.str(), a.is_param ? "" : fmt::format(" of rank {}", a.rank),
-        a.shared_with < 0 ? "" : fmt::format(", may be the memory of '{}'", p.arguments[a.shared_with].name));
+        a.shared_with < 0 ? "" : fmt::format(", may be the memory of '{}'", p.arguments[a.shared_with].name),
+        a.base_align == 1 ? "" : fmt::format(", at a multiple of {} bytes", a.base_align),
+        a.low ? fmt::format(" from {} to {}", *a.low, *a.high) : "");
   for (const Scalar& s : p.scalars)
     text += fmt::format("scalar {} = {}\n", s.symbol->name, source_text(p, s.source));
   for (const PlanCheck& c : p.checks)

@@ -3,6 +3,7 @@
 // generators, the simulator and the runtime start from here.
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct Function {
   std::vector<ir::BufferPtr> buffers;
   /// Scalar arguments in order: named sizes, strides, mins, Params and values that the plan computes.
   std::vector<ir::SymbolPtr> scalars;
+  /// Of each scalar: a number that divides it; 1: none is known.
+  std::vector<std::int64_t> multiples;
 
   // Kernels only
   std::array<Expr, 3> grid, block;            ///< extents in terms of `scalars`
@@ -80,8 +83,11 @@ struct Argument {
   bool is_output = false;
   Type type;
   int rank = 0;
-  bool keeps = false;    ///< of an output: elements that the program does not write stay as they were
-  int shared_with = -1;  ///< of an output: the input that may be the same memory
+  bool keeps = false;            ///< of an output: elements that the program does not write stay as they were
+  int shared_with = -1;          ///< of an output: the input that may be the same memory
+  std::int64_t base_align = 1;   ///< bytes that divide the address of a buffer's first element
+  std::string base_origin = {};  ///< the directive that says so
+  std::optional<double> low, high;  ///< of a Param: where its values lie
 };
 
 struct Program {

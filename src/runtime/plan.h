@@ -19,6 +19,11 @@ typedef struct calotype_plan_argument {
   uint8_t keeps;        /* of an output: elements that the plan does not write stay as they were */
   uint32_t shared_with; /* of an output: 1 + the input that may be the same memory, with the same strides; 0:
                            none */
+  uint32_t base_align; /* of a buffer: bytes that divide the address of its first element, or on a device that
+                          of its copy there; 0: any do */
+  const char* base_origin; /* what asks for that */
+  uint8_t has_range;       /* of a Param: its value lies from low to high */
+  double low, high;
 } calotype_plan_argument;
 
 /* Where slot i of the scalars comes from; evaluated in order, so a value may use earlier slots. */

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "runtime/overlap.h"
 #include "runtime/plan_call.h"
@@ -56,9 +57,25 @@ static calotype_error_kind check_dims(const call* c, const calotype_plan_argumen
   return CALOTYPE_GOOD;
 }
 
+/* Copies of host buffers on a device are made as they must be. */
+static calotype_error_kind check_base(const call* c, const calotype_plan_argument* wanted,
+                                      const calotype_buffer* b) {
+  char value[32], legal[64];
+  if (wanted->base_align <= 1 || (c->on_device && b->device == 0)) return CALOTYPE_GOOD;
+  int64_t past = (int64_t)((uintptr_t)b->data % wanted->base_align);
+  if (past == 0) return CALOTYPE_GOOD;
+  snprintf(value, sizeof value, "%" PRId64, past);
+  snprintf(legal, sizeof legal, "an address that is a multiple of %u bytes", (unsigned)wanted->base_align);
+  return calotype_refuse(
+      c->context, wanted->name, value, legal,
+      "the data lies %s bytes past a multiple of %u, and the schedule's %s is for such multiples", value,
+      (unsigned)wanted->base_align, wanted->base_origin);
+}
+
 static calotype_error_kind check_memory(const call* c, const calotype_plan_argument* wanted,
                                         const calotype_buffer* b) {
   int64_t bytes, below;
+  calotype_error_kind kind;
   if (calotype_elements(b) == 0) return CALOTYPE_GOOD;
   if (!b->data) {
     return calotype_refuse(c->context, wanted->name, "null", "memory for every element",
@@ -72,6 +89,8 @@ static calotype_error_kind check_memory(const call* c, const calotype_plan_argum
   if (misaligned)
     return refuse_number(c, wanted->name, misaligned, "an address that is a multiple of the element's size",
                          "the data is not aligned to its element type");
+  kind = check_base(c, wanted, b);
+  if (kind) return kind;
   if (calotype_span(b, &bytes, &below)) {
     return calotype_refuse(c->context, wanted->name, NULL, "smaller extents or strides",
                            "extents and strides reach beyond the 64-bit address space");
@@ -83,10 +102,45 @@ static calotype_error_kind check_memory(const call* c, const calotype_plan_argum
   return CALOTYPE_GOOD;
 }
 
+/* The number that a slot holds. */
+static double number_of(calotype_type type, int64_t bits) {
+  uint32_t low = (uint32_t)bits;
+  float value;
+  if (type.code == CALOTYPE_INT) return (double)bits;
+  if (type.code == CALOTYPE_UINT) return (double)(uint64_t)bits;
+  if (type.bits == 64) {
+    double wide;
+    memcpy(&wide, &bits, sizeof wide);
+    return wide;
+  }
+  if (type.code == CALOTYPE_BFLOAT) low <<= 16;
+  if (type.code == CALOTYPE_FLOAT && type.bits == 16) {
+    const uint32_t sign = (low & 0x8000) << 16, exponent = low >> 10 & 31, fraction = low & 0x3ff;
+    /* of subnormal numbers the fraction counts steps of 2^-24 */
+    if (exponent == 0) return (sign ? -1.0 : 1.0) * fraction / 16777216;
+    low = sign | (exponent == 31 ? 0xff : exponent + 112) << 23 | fraction << 13;
+  }
+  memcpy(&value, &low, sizeof value);
+  return (double)value;
+}
+
+static calotype_error_kind check_range(const call* c, const calotype_plan_argument* wanted, int64_t bits) {
+  char value[32], legal[80];
+  if (!wanted->has_range) return CALOTYPE_GOOD;
+  const double number = number_of(wanted->type, bits);
+  const int floats = wanted->type.code == CALOTYPE_FLOAT || wanted->type.code == CALOTYPE_BFLOAT;
+  const int digits = floats && wanted->type.bits <= 32 ? 9 : 17;
+  if (number >= wanted->low && number <= wanted->high) return CALOTYPE_GOOD;
+  snprintf(value, sizeof value, "%.*g", digits, number);
+  snprintf(legal, sizeof legal, "a value from %.*g to %.*g", digits, wanted->low, digits, wanted->high);
+  return calotype_refuse(c->context, wanted->name, value, legal, "the parameter is %s, outside its range",
+                         value);
+}
+
 static calotype_error_kind check_argument(const call* c, const calotype_plan_argument* wanted,
                                           const calotype_buffer* buffer) {
   if (wanted->is_param) {
-    if (!buffer) return CALOTYPE_GOOD;
+    if (!buffer) return check_range(c, wanted, c->arguments[wanted - c->plan->arguments].scalar);
     return calotype_refuse(c->context, wanted->name, NULL, "a scalar",
                            "the argument is a buffer, where a scalar is needed");
   }

@@ -10,18 +10,22 @@ static int is_host_buffer(const calotype_argument* argument) {
   return argument->buffer && argument->buffer->device == 0 && calotype_elements(argument->buffer) > 0;
 }
 
-/* Device memory that holds a host buffer's whole span, so that its strides stay good. */
+/* Device memory that holds a host buffer's whole span, so that its strides stay good, with the first element
+ * where the plan wants it. */
 static calotype_error_kind make_mirror(const call* c, uint32_t i) {
   const calotype_device* device = c->code->device;
   const calotype_buffer* b = c->arguments[i].buffer;
+  const uintptr_t align = c->plan->arguments[i].base_align ? c->plan->arguments[i].base_align : 1;
   int64_t bytes, below;
   calotype_span(b, &bytes, &below);
   void* memory = NULL;
-  calotype_error_kind kind = device->allocate(device->state, c->context, bytes, &memory);
+  calotype_error_kind kind =
+      device->allocate(device->state, c->context, bytes + (int64_t)(align - 1), &memory);
   if (kind) return kind;
-  c->argument_memory[i] = (call_memory){(char*)memory + below, memory};
+  char* start = (char*)memory + (align - ((uintptr_t)memory + (uintptr_t)below) % align) % align;
+  c->argument_memory[i] = (call_memory){start + below, memory};
   if (c->plan->arguments[i].is_output && !c->plan->arguments[i].keeps) return CALOTYPE_GOOD;
-  return device->upload(device->state, c->context, memory, (const char*)b->data - below, bytes);
+  return device->upload(device->state, c->context, start, (const char*)b->data - below, bytes);
 }
 
 /* Copy the elements of `b` out of `staged`, an image of its span; what lies between them stays untouched. */
@@ -46,7 +50,7 @@ static calotype_error_kind bring_back(const call* c, uint32_t i) {
   const calotype_buffer* b = c->arguments[i].buffer;
   int64_t bytes, below;
   calotype_span(b, &bytes, &below);
-  const void* mirror = c->argument_memory[i].allocated;
+  const void* mirror = (const char*)c->argument_memory[i].pointer - below;
   if (bytes == calotype_elements(b) * calotype_type_bytes(b->type)) {
     return device->download(device->state, c->context, (char*)b->data - below, mirror, bytes);
   }

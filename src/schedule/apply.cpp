@@ -102,6 +102,8 @@ void check_later(State& state, Later& later) {
     }
 }
 
+bool is_assumption(const Directive& d) { return d.name == "assume" || d.name == "assume_buffer"; }
+
 /// Loops that `loop` was made into, by any number of transforms.
 bool has_bound_descendant(const State& state, const StageSchedule& s, LoopId loop, bool threads) {
   const ir::Binding b = state.loop(loop).binding;
@@ -162,10 +164,11 @@ Scheduled apply_one_way(const lang::Graph& graph, const Schedule& schedule, cons
   state.out.strides = branching.strides;
   state.out.rejection = branching.rejection;
   Later later;
-  // What is assumed of sizes holds for the whole list, so that a size with one value is a constant in it.
+  // What is assumed of sizes and buffers holds for the whole list, so that a size with one value is a
+  // constant in it.
   for (const bool assumptions : {true, false}) {
     for (std::size_t i = 0; i < schedule.directives().size(); i++)
-      if (branching.active[i] && (schedule.directives()[i].name == "assume") == assumptions)
+      if (branching.active[i] && is_assumption(schedule.directives()[i]) == assumptions)
         apply_directive(state, static_cast<int>(i), later);
     if (assumptions) assume_decided(state);
   }

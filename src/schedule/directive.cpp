@@ -119,6 +119,8 @@ const char* kind_text(ArgKind kind) {
       return "a part of a coordinate";
     case ArgKind::Size:
       return "the name of a size";
+    case ArgKind::Argument:
+      return "the name of an input or output";
     case ArgKind::Condition:
       return "a condition";
     case ArgKind::Text:

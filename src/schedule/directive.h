@@ -31,6 +31,7 @@ enum class ArgKind {
   NewDim,     ///< a coordinate that the directive makes
   Part,       ///< a part of a coordinate: see parts.h
   Size,       ///< a named size of the algorithm
+  Argument,   ///< the buffer of an input or output
   Integer,    ///< a number or a knob
   Condition,  ///< a condition on what a call gives: see condition.h
   Text,       ///< words for people

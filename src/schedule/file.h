@@ -38,17 +38,35 @@ FileVariant bind_names(const lang::Graph& graph, const std::string& name = "");
 /// "X -> A" for each name of the variant that is another one in the algorithm, whose structure is the same.
 std::vector<std::string> renaming(const FileVariant& variant, const FileVariant& algorithm);
 
-/// What a schedule asks of a device, as templates list it: of its ways the one that asks for most.
+/// What of the needs of templates a schedule shows before it is lowered, the threads of a block: of its ways
+/// the one that asks for most.
 std::vector<std::pair<std::string, std::int64_t>> needs_of(const Ways& ways);
 
+/// Written beside the file and renamed, so that nobody reads half of it. Error(Usage) if that fails.
+void write_atomically(const std::string& path, const std::string& text);
 /// One directive as a line of a file, without the comma.
 std::string json_line(const Directive& directive);
 /// A case's condition on a size as its value in a file: `64`, `[64, null]`, `"multiple 16"`.
 std::string json_value(const SizeRange& range);
+/// A case's conditions on a buffer as members of its `when`: "A": "dense", "A.pitch": "multiple 16 bytes",
+/// "A.base": "aligned 64 bytes".
+std::vector<std::pair<std::string, std::string>> json_members(const BufferForm& form);
 /// What the directives and knobs of a case are told apart by: "t1:" and 16 hex digits.
 std::string template_hash(const Schedule& schedule);
 
+/// How many directives at the end of ScheduleFile::schedule stand for the conditions of a case.
+inline std::size_t condition_count(const std::vector<SizeRange>& when,
+                                   const std::vector<BufferForm>& buffers) {
+  return when.size() + buffers.size();
+}
+/// Whether two cases of a variant are for the same calls.
+bool same_conditions(const FileCase& a, const FileCase& b);
+/// Whether a case is for all sizes and buffers.
+inline bool for_all_calls(const FileCase& c) { return c.when.empty() && c.buffers.empty(); }
+
 /// The `assume` that stands for a condition of a case.
 Directive assume_directive(const SizeRange& range);
+/// The `assume_buffer` that says a form.
+Directive assume_buffer_directive(const BufferForm& form);
 
 }  // namespace calotype::schedule

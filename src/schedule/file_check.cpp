@@ -35,6 +35,11 @@ void bind_func(const lang::Graph& graph, FuncId id, std::vector<bool>& seen, Fil
   binding.funcs.emplace_back(f.name, std::move(loops));
 }
 
+/// The key of `when` behind the n-th directive that stands for a condition.
+std::string condition_key(const FileCase& c, std::size_t n) {
+  return n < c.when.size() ? c.when[n].size : json_members(c.buffers[n - c.when.size()]).front().first;
+}
+
 /// Checks the cases of one algorithm's variant.
 class Checker {
  public:
@@ -63,10 +68,11 @@ class Checker {
     const FileCase& c = file_.cases()[index];
     const std::size_t own = static_cast<std::size_t>(std::max(refusals.front().directive, 0));
     std::vector<std::string> path = {"templates", c.template_name, "do"};
-    const std::size_t directives = file_.schedule(index).directives().size() - c.when.size();
+    const std::size_t directives =
+        file_.schedule(index).directives().size() - condition_count(c.when, c.buffers);
     if (refusals.front().directive >= 0) path.push_back(std::to_string(own));
     if (refusals.front().directive >= 0 && own >= directives)
-      path = {"cases", std::to_string(index), "when", c.when[own - directives].size};
+      path = {"cases", std::to_string(index), "when", condition_key(c, own - directives)};
     fail(path, refusals.front().diagnostic);
   }
 

@@ -131,7 +131,7 @@ class FileReader {
                    required.items[0].text, "a newer library");
     FileTemplate t{.name = node.key};
     const JsonNode& needs = get(node, "needs", Kind::Object);
-    only(needs, {"threads"});
+    only(needs, {"threads", "shared_kb"});
     for (const JsonNode& need : needs.members) {
       require(need, Kind::Integer, fmt::format("'{}'", need.key));
       t.needs.emplace_back(need.key, need.integer);
@@ -199,7 +199,8 @@ class FileReader {
     const JsonNode& body = get(node, "template", Kind::String);
     named(body, out_.templates_, "template");
     FileCase c{.variant = variant.text, .template_name = body.text};
-    for (const JsonNode& key : get(node, "when", Kind::Object).members) c.when.push_back(condition(key));
+    for (const JsonNode& key : get(node, "when", Kind::Object).members)
+      if (!form_of(key, c.buffers)) c.when.push_back(condition(key));
     for (const JsonNode& knob : get(node, "knobs", Kind::Object).members) {
       require(knob, Kind::Integer, fmt::format("the knob '{}'", knob.key));
       c.knobs.push_back({knob.key, knob.integer});
@@ -213,17 +214,49 @@ class FileReader {
 
   [[noreturn]] void bad_condition(const JsonNode& node, const std::string& why) const {
     source_.fail(node, fmt::format("the condition on '{}' {}", node.key, why), one_line(node),
-                 "a number, [least, largest or null], \"multiple N\", or [least, largest or null, "
-                 "\"multiple N\"]");
+                 "of a size a number, [least, largest or null], \"multiple N\", or [least, largest or null, "
+                 "\"multiple N\"]; of a buffer B \"B\": \"dense\", \"B.pitch\": \"multiple N bytes\", "
+                 "\"B.base\": \"aligned N bytes\"");
   }
 
   std::int64_t multiple(const JsonNode& node, const std::string& text) const {
-    const std::string word = "multiple ";
-    const std::string digits = text.starts_with(word) ? text.substr(word.size()) : "";
+    return counted(node, text, "multiple ", "");
+  }
+
+  /// The number between two words.
+  std::int64_t counted(const JsonNode& node, const std::string& text, const std::string& before,
+                       const std::string& after) const {
+    const bool framed =
+        text.size() > before.size() + after.size() && text.starts_with(before) && text.ends_with(after);
+    const std::string digits =
+        framed ? text.substr(before.size(), text.size() - before.size() - after.size()) : "";
     if (digits.empty() || digits.size() > 15 || digits[0] == '0' ||
         digits.find_first_not_of("0123456789") != std::string::npos)
       bad_condition(node, "is none");
     return std::stoll(digits);
+  }
+
+  /// Whether the key is a condition on a buffer, which then is added to those of the case.
+  bool form_of(const JsonNode& key, std::vector<BufferForm>& forms) const {
+    const bool pitch = key.key.ends_with(".pitch"), base = key.key.ends_with(".base");
+    if (!key.is(Kind::String) || (key.text != "dense" && !pitch && !base)) return false;
+    BufferForm form{.buffer = key.key};
+    if (key.text == "dense") {
+      form.dense = true;
+    } else {
+      form.buffer.resize(key.key.rfind('.'));
+      std::int64_t& number = pitch ? form.pitch_multiple : form.base_align;
+      number = counted(key, key.text, pitch ? "multiple " : "aligned ", " bytes");
+      if (number == 1) bad_condition(key, "holds for every buffer");
+      if (number > INT32_MAX) bad_condition(key, fmt::format("lies beyond {}", INT32_MAX));
+    }
+    const auto at = std::find_if(forms.begin(), forms.end(),
+                                 [&](const BufferForm& f) { return f.buffer == form.buffer; });
+    if (at == forms.end())
+      forms.push_back(std::move(form));
+    else
+      *at = join(*at, form);
+    return true;
   }
 
   std::int64_t bound(const JsonNode& key, const JsonNode& node) const {
@@ -290,13 +323,14 @@ class FileReader {
     for (std::size_t i = 0; i < out_.cases_.size(); i++)
       for (std::size_t j = 0; j < i; j++)
         if (out_.cases_[i].variant == out_.cases_[j].variant &&
-            std::is_permutation(out_.cases_[i].when.begin(), out_.cases_[i].when.end(),
-                                out_.cases_[j].when.begin(), out_.cases_[j].when.end()))
-          source_.fail(cases.items[i], fmt::format("the case is for the same sizes as case {}", j),
-                       fmt::format("case {}", i), "a case for each set of sizes");
+            same_conditions(out_.cases_[i], out_.cases_[j]))
+          source_.fail(cases.items[i],
+                       fmt::format("the case is for the same sizes{} as case {}",
+                                   out_.cases_[i].buffers.empty() ? "" : " and buffers", j),
+                       fmt::format("case {}", i), "a case for each set of sizes and buffers");
     for (std::size_t v = 0; v < out_.variants_.size(); v++) {
       const std::vector<std::size_t> own = out_.cases_of(out_.variants_[v]);
-      if (own.empty() || !out_.cases_[own.back()].when.empty())
+      if (own.empty() || !for_all_calls(out_.cases_[own.back()]))
         source_.fail(
             own.empty() ? root_.find("variants")->members[v] : *cases.items[own.back()].find("when"),
             fmt::format("the variant '{}' does not end with a case for all sizes", out_.variants_[v].name),

@@ -53,6 +53,8 @@ std::string template_lines(const FileTemplate& t) {
 std::string case_line(const FileCase& c) {
   std::vector<std::string> when, knobs;
   for (const SizeRange& r : c.when) when.push_back(quoted(r.size) + ": " + json_value(r));
+  for (const BufferForm& f : c.buffers)
+    for (const auto& [key, value] : json_members(f)) when.push_back(quoted(key) + ": " + quoted(value));
   for (const Knob& k : c.knobs) knobs.push_back(fmt::format("{}: {}", quoted(k.name), k.value));
   return fmt::format("\n    {{ \"variant\": {}, \"when\": {}, \"template\": {}, \"knobs\": {}{} }}",
                      quoted(c.variant), object(when), quoted(c.template_name), object(knobs),
@@ -73,7 +75,8 @@ void fail_to_write(const std::string& path, const std::string& why) {
                .legal = "a path in a folder that exists and may be written"});
 }
 
-/// Written beside the file and renamed, so that nobody reads half of it.
+}  // namespace
+
 void write_atomically(const std::string& path, const std::string& text) {
   const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
   {
@@ -94,8 +97,6 @@ void write_atomically(const std::string& path, const std::string& text) {
   }
 }
 
-}  // namespace
-
 std::string json_line(const Directive& directive) {
   std::vector<std::string> members;
   if (!directive.stage.empty()) members.push_back("\"stage\": " + quoted(directive.stage));
@@ -110,6 +111,16 @@ std::string json_value(const SizeRange& range) {
   if (range.low == 0 && !range.high) return multiple;
   return fmt::format("[{}, {}{}{}]", range.low, range.high ? std::to_string(*range.high) : "null",
                      multiple.empty() ? "" : ", ", multiple);
+}
+
+std::vector<std::pair<std::string, std::string>> json_members(const BufferForm& form) {
+  std::vector<std::pair<std::string, std::string>> members;
+  if (form.dense) members.emplace_back(form.buffer, "dense");
+  if (form.pitch_multiple > 1)
+    members.emplace_back(form.buffer + ".pitch", fmt::format("multiple {} bytes", form.pitch_multiple));
+  if (form.base_align > 1)
+    members.emplace_back(form.buffer + ".base", fmt::format("aligned {} bytes", form.base_align));
+  return members;
 }
 
 std::string template_hash(const Schedule& schedule) {
@@ -142,10 +153,6 @@ void ScheduleFile::save(const std::string& path) const {
   const std::string text = str();
   parse(text, path);
   schedule::write_atomically(path, text);
-}
-
-void Schedule::save(const std::string& path, const Pipeline& pipeline, const Target& target) const {
-  schedule::write_atomically(path, to_json(pipeline, target));
 }
 
 }  // namespace calotype

@@ -191,6 +191,13 @@ void check_memory(State& state, FuncId func) {
 
 }  // namespace
 
+std::int64_t most_shared_kb(const Target& target) {
+  if (!target.is_gpu()) return 0;
+  if (target.arch == "sm_80") return 163;
+  if (target.arch == "sm_86" || target.arch == "sm_89" || target.arch == "sm_120a") return 99;
+  return 227;
+}
+
 void require_bindable(const Application& a, LoopId loop) {
   if (!a.state.out.target.is_gpu())
     a.refuse(fmt::format("the target {} has no GPU blocks and threads", a.state.out.target.str()),

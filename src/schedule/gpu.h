@@ -8,6 +8,11 @@ namespace calotype::schedule {
 inline constexpr std::int64_t most_threads = 1024;
 inline constexpr std::int64_t most_threads_z = 64;
 
+/// The shared memory that a block may have, in units of 1024 bytes: by the CUDA C++ Programming Guide,
+/// technical specifications per compute capability. Of a target that names no architecture: that of the
+/// largest.
+std::int64_t most_shared_kb(const Target& target);
+
 /// Refuses a target without a GPU.
 void require_bindable(const Application& a, LoopId loop);
 /// Binds loops to the next free axes: x, then y, then z.

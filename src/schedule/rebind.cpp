@@ -50,12 +50,22 @@ class Renaming {
     return d;
   }
 
+  /// An input or output, or one buffer of an output that has several: "C.0".
+  std::string argument(const std::string& text) const {
+    const std::size_t dot = text.rfind('.');
+    if (funcs_.contains(text) || dot == std::string::npos) return func(text);
+    return func(text.substr(0, dot)) + text.substr(dot);
+  }
+
   /// "acc.k" of `numerics`.
   std::string reassociated(const std::string& entry) const {
-    const std::size_t dot = entry.rfind('.');
-    if (dot == std::string::npos) return entry;
-    const std::string name = entry.substr(0, dot);
-    return func(name) + "." + loop(name, entry.substr(dot + 1));
+    // Both may have dots: "sum.1.r.x".
+    for (std::size_t dot = entry.find('.'); dot != std::string::npos; dot = entry.find('.', dot + 1)) {
+      const std::string name = entry.substr(0, dot), rest = entry.substr(dot + 1);
+      const auto loops = loops_.find(name);
+      if (loops != loops_.end() && loops->second.contains(rest)) return func(name) + "." + loop(name, rest);
+    }
+    return entry;
   }
 
  private:
@@ -77,6 +87,8 @@ class Renaming {
         const std::size_t end = coordinate_length(text);
         return loop(owner, text.substr(0, end)) + text.substr(end);
       }
+      case ArgKind::NewLoop:  // "n.b", made of a loop as names that are left out are
+        return text.find('.') == std::string::npos ? text : loop(owner, text);
       case ArgKind::Source:
       case ArgKind::Func:
       case ArgKind::Stage:
@@ -84,7 +96,9 @@ class Renaming {
       case ArgKind::NewFunc:
         return directive == "in" || directive == "clone_in" ? func(text) : text;  // made of other names
       case ArgKind::Condition:
-        return rename_arguments(text, [&](const std::string& argument) { return func(argument); });
+        return rename_arguments(text, [&](const std::string& name) { return argument(name); });
+      case ArgKind::Argument:
+        return argument(text);
       default:
         return text;
     }
@@ -203,6 +217,9 @@ std::vector<std::string> ScheduleFile::rebind(const Pipeline& pipeline) {
     for (Directive& d : t.directives) d = rename(d);
   }
   const Renaming rename(*found, own);
+  for (FileCase& c : next.cases_)
+    for (BufferForm& form : c.buffers)
+      if (c.variant == found->name) form.buffer = rename.argument(form.buffer);
   std::vector<std::string> entries =
       variants_.size() == 1 ? std::vector<std::string>{} : numerics_.reassociates;
   for (const std::string& entry : numerics_.reassociates)

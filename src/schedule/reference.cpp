@@ -38,6 +38,8 @@ std::string kind_text(const ArgSpec& arg) {
       return "part of a coordinate";
     case ArgKind::Size:
       return "named size";
+    case ArgKind::Argument:
+      return "input or output";
     case ArgKind::Source:
       return "Func or input";
     case ArgKind::Func:

@@ -7,6 +7,7 @@
 
 #include "schedule/branches.h"
 #include "schedule/decisions.h"
+#include "schedule/forms.h"
 #include "schedule/spelling.h"
 
 namespace calotype::schedule {
@@ -25,6 +26,7 @@ class Finder {
         branches_(schedule, refusals) {}
 
   Ways run() {
+    read_forms();
     read_conditions();
     std::vector<int> holds(branches_.conditions().size(), -1);
     if (readable_)
@@ -47,6 +49,30 @@ class Finder {
     return plain;
   }
 
+  /// What the schedule assumes of buffers; what is wrong with such directives is said when they are applied.
+  void read_forms() {
+    for (const Directive& d : plain_.directives())
+      if (d.name == "assume_buffer" && !check_form(*find_directive(d.name), d, plain_.knobs()))
+        if (const std::optional<FormAssumption> form = form_of(graph_, d, plain_.knobs(), ""))
+          forms_.push_back(*form);
+  }
+
+  /// Each stride that the conditions name: the product that it is of dense memory, or its multiple.
+  void use_forms() {
+    for (const auto& [name, symbol] : ways_.strides) {
+      const std::size_t middle = name.rfind(".stride.");
+      const std::optional<ArgumentRef> argument = find_argument(graph_, name.substr(0, middle));
+      const std::size_t dim = std::stoul(name.substr(middle + 8));
+      const BufferForm form = joined_form(forms_, *argument);
+      if (form.dense) {
+        const Expr stride = dense_strides(extents_of(graph_, *argument))[dim];
+        for (Expr& c : ways_.conditions) c = ir::substitute(c, {{symbol, stride}});
+      } else if (dim > 0 && form.pitch_multiple > 1) {
+        facts_.set_multiple(symbol, multiple_in_elements(form.pitch_multiple, type_of(graph_, *argument)));
+      }
+    }
+  }
+
   void read_conditions() {
     ways_.texts = branches_.conditions();
     for (std::size_t i = 0; i < ways_.texts.size(); i++) try {
@@ -64,6 +90,7 @@ class Finder {
                               .legal = p.legal},
                              at});
       }
+    use_forms();
   }
 
   /// Takes the conditions one after the other, first as not holding, as far as they do not follow from those
@@ -87,15 +114,20 @@ class Finder {
     std::vector<Decision> decided;
     for (std::size_t i = 0; i < holds.size(); i++) {
       const int at = branches_.origins()[i];
-      if (holds[i] >= 0)
+      // One that a form settles says nothing, whichever way it is taken.
+      if (holds[i] >= 0 && !ir::is_const(ir::simplify(ways_.conditions[i])))
         decided.push_back({ways_.conditions[i], holds[i] == 1, text(schedule_.directives()[at], at)});
     }
     return decided;
   }
 
   ir::Facts known(const std::vector<int>& holds) const {
-    ir::Facts facts;
+    ir::Facts facts = facts_;
     for (const ir::SymbolPtr& d : graph_.dims) facts.set_range(d, ir::index(0), {});
+    for (const lang::ParamDef& p : graph_.params)
+      if (p.low && p.type.is_integral() && !p.type.is_bool())
+        facts.set_range(p.symbol, ir::make_int(p.type, static_cast<std::int64_t>(*p.low)),
+                        ir::make_int(p.type, static_cast<std::int64_t>(*p.high)));
     for (const Decision& d : decisions(holds))
       for (const Expr& part : parts_of(d)) ir::learn(facts, part);
     return facts;
@@ -158,6 +190,8 @@ class Finder {
   const Target& target_;
   std::vector<Refusal>& refusals_;
   const Branches branches_;
+  std::vector<FormAssumption> forms_;
+  ir::Facts facts_;  ///< of the strides
   Ways ways_;
   bool readable_ = true;
 };

@@ -135,6 +135,63 @@ TEST(CaseKernel, SizesOfEnlargedInputsAreFound) {
   EXPECT_NE(explained(12, 7).find("all sizes; template main: taken"), std::string::npos) << explained(12, 7);
 }
 
+/// The same values with rows of `pitch` elements, `past` bytes after a multiple of 256.
+Buffer moved(const Buffer& values, std::int64_t pitch, std::int64_t past) {
+  Buffer memory(UInt(8), {pitch * values.extent(1) * 4 + 512});
+  memory.fill(7);
+  const auto at =
+      (reinterpret_cast<std::uintptr_t>(memory.data()) + 255) / 256 * 256 + static_cast<std::uintptr_t>(past);
+  Buffer b(Float(32), reinterpret_cast<void*>(at), {values.extent(0), values.extent(1)}, {1, pitch},
+           std::make_shared<Buffer>(memory));
+  for (std::int64_t y = 0; y < b.extent(1); ++y)
+    for (std::int64_t x = 0; x < b.extent(0); ++x) b.set_value({x, y}, values.value({x, y}));
+  return b;
+}
+
+TEST(CaseKernel, CallsWithOtherBuffersGoToTheNextCase) {
+  for (const Target& target : testing::targets()) {
+    ScheduleFile file("product", target);
+    file.add(product(), {});
+    file.add(product(), {}, {.buffers = {{.buffer = "A", .dense = true}, {.buffer = "C", .dense = true}}});
+    file.add(product(), {}, {.buffers = {{.buffer = "A", .pitch_multiple = 32, .base_align = 32}}});
+    file.add(product(), {},
+             {.when = {{"N", 1, 16}}, .buffers = {{.buffer = "B", .dense = true, .base_align = 64}}});
+    const Kernel kernel = product().compile(file, target);
+    const bool copied = target.is_gpu();
+    const struct {
+      std::int64_t n, a_pitch, a_past, b_pitch, b_past, c_pitch;
+      const char* taken;
+    } rows[] = {{24, 5, 0, 24, 0, 24, "0"},
+                {24, 6, 0, 24, 0, 24, "3"},
+                {24, 5, 0, 24, 0, 25, "3"},
+                {24, 8, 0, 24, 0, 24, "1"},
+                {24, 8, 4, 24, 0, 24, copied ? "1" : "3"},
+                {24, 16, 32, 24, 0, 30, "1"},
+                {16, 8, 0, 16, 64, 16, "2"},
+                {16, 8, 0, 16, 32, 16, copied ? "2" : "1"},
+                {16, 5, 0, 17, 0, 16, "0"}};
+    for (const auto& row : rows) {
+      Call call(3, row.n, 5);
+      call.A = moved(call.A, row.a_pitch, row.a_past);
+      call.B = moved(call.B, row.b_pitch, row.b_past);
+      call.out = moved(call.out, row.c_pitch, 4);
+      EXPECT_EQ(taken(kernel, call), row.taken) << kernel.explain(call.args());
+      kernel.call(call.args());
+      call.expect_right();
+    }
+    Call call(3, 24, 5);
+    call.A = moved(call.A, 6, 0);
+    EXPECT_NE(
+        kernel.explain(call.args()).find("A is not dense: the stride of dimension 1 is 24 bytes, not 20\n"),
+        std::string::npos)
+        << kernel.explain(call.args());
+    // Each case is compiled for its buffers alone.
+    EXPECT_NE(kernel.show("plan").find("the schedule's #1 assume_buffer(A, dense) is for"),
+              std::string::npos);
+    EXPECT_THROW(kernel.call({call.A, call.B}), Error);
+  }
+}
+
 TEST(CaseKernel, FilesThatDoNotFitAreRefused) {
   EXPECT_THROW(product().compile(sample(), Target::host()), Error);
   EXPECT_THROW(testing::stencil().compile(sample(), interpreter), Error);

@@ -13,8 +13,8 @@ namespace calotype::fuzz {
 namespace {
 
 bool is_promise(const std::string& name) {
-  static const std::vector<std::string> all = {"bound",  "bound_extent", "bound_storage",
-                                               "assume", "align_bounds", "align_extent"};
+  static const std::vector<std::string> all = {"bound",  "bound_extent",  "bound_storage", "align_bounds",
+                                               "assume", "assume_buffer", "align_extent"};
   return std::find(all.begin(), all.end(), name) != all.end();
 }
 

@@ -40,6 +40,7 @@ const std::vector<Proposer>& proposers() {
       {"stream_loads", Turn::Graph, 16, true, false, propose_stream_loads, 3},
       {"estimate_size", Turn::Graph, 10, true, true, propose_estimate_size, 0},
       {"assume", Turn::Graph, 12, true, true, propose_assume},
+      {"assume_buffer", Turn::Graph, 14, true, true, propose_assume_buffer, 4},
       {"prefetch", Turn::Loops, 5, true, false, propose_prefetch, 6},
       {"partition", Turn::Loops, 6, true, true, propose_partition},
       {"rename", Turn::Loops, 4, true, true, propose_rename},

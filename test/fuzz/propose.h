@@ -70,6 +70,7 @@ void propose_stream_stores(Draft&);
 void propose_stream_loads(Draft&);
 void propose_estimate_size(Draft&);
 void propose_assume(Draft&);
+void propose_assume_buffer(Draft&);
 void propose_prefetch(Draft&);
 void propose_partition(Draft&);
 void propose_rename(Draft&);

@@ -3,6 +3,7 @@
 
 #include "fuzz/propose.h"
 #include "fuzz/regions.h"
+#include "schedule/forms.h"
 #include "schedule/parts.h"
 #include "schedule/places.h"
 
@@ -206,6 +207,20 @@ void propose_assume(Draft& d) {
                           : d.random.chance(50)              ? Assumption::range(low, high)
                                                              : Assumption::at_least(low);
   d.record([&](Schedule& s) { s.assume(size, what); });
+}
+
+/// What holds of about half of the buffers that calls are made with: they are dense as often as not.
+void propose_assume_buffer(Draft& d) {
+  const lang::Graph& graph = d.state().out.graph;
+  const std::string name = d.random.pick(schedule::argument_names(graph));
+  const schedule::ArgumentRef argument = *schedule::find_argument(graph, name);
+  const std::int64_t bytes = schedule::type_of(graph, argument).bytes();
+  static const std::vector<std::int64_t> steps = {1, 1, 2, 4};
+  BufferForm form{.buffer = name, .dense = d.random.chance(75)};
+  if (schedule::extents_of(graph, argument).size() > 1 && d.random.chance(40))
+    form.pitch_multiple = bytes * d.random.pick(steps);
+  if (d.random.chance(30)) form.base_align = bytes * d.random.pick(steps);
+  d.record([&](Schedule& s) { s.assume_buffer(form); });
 }
 
 void propose_prefetch(Draft& d) {

@@ -128,6 +128,53 @@ TEST_F(DeviceCall, DenseOutputIsCopiedAtOnce) {
   EXPECT_EQ(device.finishes, 1);
 }
 
+TEST_F(DeviceCall, BasesAreThoseOfDeviceMemory) {
+  calotype_plan plan = sample_plan(&function);
+  std::vector<calotype_plan_argument> arguments_of_plan(kArguments, kArguments + 3);
+  for (const int i : {0, 2}) {
+    arguments_of_plan[static_cast<size_t>(i)].base_align = 1024;
+    arguments_of_plan[static_cast<size_t>(i)].base_origin = "#1 assume_buffer(a, 1024)";
+  }
+  plan.arguments = arguments_of_plan.data();
+  calotype_device service = device.service();
+  service.launch = [](void*, calotype_context*, uint32_t, const uint32_t*, const uint32_t*,
+                      const int64_t* scalars, void* const* buffers) {
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(buffers[0]) % 1024, 0u);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(buffers[2]) % 1024, 0u);
+    brighten(scalars, buffers);
+    return CALOTYPE_GOOD;
+  };
+  const calotype_plan_code code{nullptr, &service};
+  // Host memory anywhere, also upside down: its copy has the base.
+  Image a(7, 5, 9, 1), out(7, 5, 11, 0);
+  a.buffer.data = a.memory.data() + 4 * 9;
+  a.buffer.dims[1].stride = -9;
+  calotype_argument arguments[] = {{&a.buffer, 0}, {nullptr, bits_of(1.0f)}, {&out.buffer, 0}};
+  ASSERT_EQ(calotype_plan_run(&plan, &code, &context, arguments, 3), CALOTYPE_GOOD) << context.error.message;
+  for (int y = 0; y < 5; ++y) {
+    for (int x = 0; x < 7; ++x) EXPECT_EQ(out.memory[y * 11 + x], 1 + x + 3 * (4 - y));
+    for (int x = 7; x < 11; ++x) EXPECT_EQ(out.memory[y * 11 + x], 0xee);
+  }
+  EXPECT_TRUE(device.memory.empty());
+  // Device memory is where it is.
+  alignas(1024) static uint8_t there[2048];
+  calotype_buffer on_device = a.buffer;
+  on_device.device = 1;
+  on_device.dims[1].stride = 9;
+  on_device.data = there;
+  arguments[0].buffer = &on_device;
+  EXPECT_EQ(calotype_plan_run(&plan, &code, &context, arguments, 3), CALOTYPE_GOOD) << context.error.message;
+  on_device.data = there + 512;
+  EXPECT_EQ(calotype_plan_run(&plan, &code, &context, arguments, 3), CALOTYPE_BAD_ARGUMENT);
+  EXPECT_STREQ(context.error.func, "a");
+  EXPECT_STREQ(context.error.value, "512");
+  EXPECT_STREQ(
+      context.error.message,
+      "the data lies 512 bytes past a multiple of 1024, and the schedule's #1 assume_buffer(a, 1024) is for "
+      "such multiples");
+  EXPECT_STREQ(context.error.legal, "an address that is a multiple of 1024 bytes");
+}
+
 TEST_F(DeviceCall, OutputsThatKeepWhatIsNotWrittenGoThereToo) {
   Image a(7, 5, 9, 1), out(7, 5, 7, 50);
   calotype_plan plan = sample_plan(&function);

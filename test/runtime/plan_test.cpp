@@ -211,4 +211,52 @@ TEST_F(PlanCall, Hooks) {
   EXPECT_EQ(counter.failures, 1);
 }
 
+/// The call with a range of the parameter, which is of this type and has these bits.
+calotype_error_kind with_range(calotype_context& context, calotype_type type, double low, double high,
+                               int64_t bits) {
+  Image a(7, 5, 9, 1), out(7, 5, 11, 0);
+  std::vector<calotype_plan_argument> arguments_of_plan(kArguments, kArguments + 3);
+  arguments_of_plan[1].type = type;
+  arguments_of_plan[1].has_range = 1;
+  arguments_of_plan[1].low = low;
+  arguments_of_plan[1].high = high;
+  calotype_plan plan = sample_plan(&kFunction);
+  plan.arguments = arguments_of_plan.data();
+  const calotype_argument arguments[] = {{&a.buffer, 0}, {nullptr, bits}, {&out.buffer, 0}};
+  return calotype_plan_check_call(&plan, &context, arguments, 3);
+}
+
+TEST(PlanRange, OfEveryType) {
+  calotype_context context{};
+  const auto holds = [&](calotype_type type, double low, double high, int64_t bits) {
+    return with_range(context, type, low, high, bits) == CALOTYPE_GOOD;
+  };
+  const calotype_type s32{CALOTYPE_INT, 32}, u8{CALOTYPE_UINT, 8}, u64{CALOTYPE_UINT, 64},
+      f32{CALOTYPE_FLOAT, 32}, f64{CALOTYPE_FLOAT, 64}, f16{CALOTYPE_FLOAT, 16}, bf16{CALOTYPE_BFLOAT, 16};
+  EXPECT_TRUE(holds(s32, -3, 5, -3) && holds(s32, -3, 5, 5));
+  EXPECT_FALSE(holds(s32, -3, 5, -4) || holds(s32, -3, 5, 6));
+  EXPECT_TRUE(holds(u8, 1, 255, 255));
+  EXPECT_FALSE(holds(u8, 1, 255, 0));
+  EXPECT_FALSE(holds(u64, 0, 5, -1)) << "the largest value";
+  EXPECT_TRUE(holds(f32, -0.5, 2, bits_of(2.0f)) && holds(f32, -0.5, 2, bits_of(-0.5f)));
+  EXPECT_FALSE(holds(f32, -0.5, 2, bits_of(2.001f)) || holds(f32, -0.5, 2, bits_of(NAN)) ||
+               holds(f32, -0.5, 2, bits_of(INFINITY)));
+  int64_t wide;
+  const double tenth = 0.1;
+  memcpy(&wide, &tenth, sizeof wide);
+  EXPECT_TRUE(holds(f64, 0.1, 0.1, wide));
+  EXPECT_FALSE(holds(f64, 0.2, 0.3, wide));
+  // 1, -2, the least subnormal, 65504, infinity, NaN
+  EXPECT_TRUE(holds(f16, 1, 1, 0x3c00) && holds(f16, -2, -2, 0xc000) &&
+              holds(f16, 5.9604644775390625e-8, 6e-8, 1) && holds(f16, 65504, 65504, 0x7bff) &&
+              holds(f16, -6e-8, 0, 0x8001));
+  EXPECT_FALSE(holds(f16, 0, 1e9, 0x7c00) || holds(f16, 0, 1e9, 0x7e00) || holds(f16, 0, 1e9, 0xfc00));
+  EXPECT_TRUE(holds(bf16, 1, 1, 0x3f80) && holds(bf16, -2, -2, 0xc000));
+  EXPECT_FALSE(holds(bf16, 0, 1e9, 0x7fc0));
+  EXPECT_FALSE(holds(f32, 0.1f, 2, bits_of(0.05f)));
+  EXPECT_STREQ(context.error.func, "gain");
+  EXPECT_STREQ(context.error.message, "the parameter is 0.0500000007, outside its range");
+  EXPECT_STREQ(context.error.legal, "a value from 0.100000001 to 2");
+}
+
 }  // namespace

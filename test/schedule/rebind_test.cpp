@@ -70,6 +70,57 @@ TEST(Rebind, RewritesClonesAndBranches) {
   EXPECT_EQ(file.str(), expected.str());
 }
 
+TEST(Rebind, RewritesLoopsMadeOfOthers) {
+  const auto dotted = [](const std::string& acc, const std::string& C, const std::string& n,
+                         const std::string& m) {
+    Schedule s;
+    s[C].split(n, n + ".b", n + ".t", 8).fuse(n + ".b", m, n + ".all").parallel(n + ".all");
+    s[acc].compute_at(C, n + ".all");
+    return s;
+  };
+  ScheduleFile file("matmul", Target::host()), expected("matmul", Target::host());
+  file.add(matmul(), dotted("acc", "C", "n", "m"));
+  file.rebind(renamed_matmul());
+  expected.add(renamed_matmul(), dotted("sum", "out", "x", "y"));
+  EXPECT_EQ(file.str(), expected.str());
+}
+
+/// A sum over a domain of two dimensions, in two halves.
+Pipeline area(const std::string& in_name, const std::string& sum_name, const std::string& domain) {
+  ImageParam in(Float(32), 3, in_name);
+  Var x("x");
+  RDom r({{0, 8}, {0, 8}}, domain);
+  Func sum(sum_name);
+  sum(x) += in(x, r.x(), r.y());
+  return Pipeline("area", {in}, {sum});
+}
+
+TEST(Rebind, RewritesWhatIsReassociated) {
+  Schedule s;
+  s["sum"].update().rfactor({{"r.x", "u"}}, "part");
+  ScheduleFile file("area", Target::host());
+  file.add(area("in", "sum", "r"), s);
+  EXPECT_FALSE(file.numerics().reassociates.empty());
+  file.rebind(area("image", "total", "k"));
+  for (const std::string& entry : file.numerics().reassociates)
+    EXPECT_EQ(entry.find("total.k."), 0u) << entry;
+  file.check(area("image", "total", "k"));
+}
+
+TEST(Rebind, RewritesConditionsOnBuffers) {
+  ScheduleFile file("matmul", Target::host()), expected("matmul", Target::host());
+  Schedule s, renamed;
+  s.assume_buffer({.buffer = "B", .dense = true});
+  renamed.assume_buffer({.buffer = "right", .dense = true});
+  file.add(matmul(), {});
+  file.add(matmul(), s, {.buffers = {{.buffer = "A", .dense = true}, {.buffer = "C", .base_align = 64}}});
+  expected.add(renamed_matmul(), {});
+  expected.add(renamed_matmul(), renamed,
+               {.buffers = {{.buffer = "left", .dense = true}, {.buffer = "out", .base_align = 64}}});
+  file.rebind(renamed_matmul());
+  EXPECT_EQ(file.str(), expected.str());
+}
+
 TEST(Rebind, LeavesOtherVariantsAsTheyAre) {
   ScheduleFile file("matmul", Target::host());
   file.add(matmul(), before());

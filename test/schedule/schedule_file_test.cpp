@@ -188,6 +188,105 @@ TEST(ScheduleFile, AnyByteChanged) {
     }
 }
 
+/// Dense A in lanes, a pitch of A for middling M, and the rest.
+ScheduleFile forms_file() {
+  ScheduleFile file("matmul", Target::host());
+  file.add(matmul(), {});
+  file.add(matmul(), strips(2), {.when = {{"M", 4, 64}}, .template_name = "strips"});
+  file.add(matmul(), strips(8),
+           {.when = {{"M", 4, 64}}, .buffers = {{.buffer = "A", .pitch_multiple = 16, .base_align = 64}}});
+  file.add(matmul(), lanes(),
+           {.buffers = {{.buffer = "A", .dense = true}, {.buffer = "C", .base_align = 32}},
+            .template_name = "lanes"});
+  return file;
+}
+
+std::string with_form(const std::string& from, const std::string& to) {
+  return replaced(forms_file().str(), from, to);
+}
+
+TEST(ScheduleFile, ConditionsOnBuffersStandInWhen) {
+  const std::string text = forms_file().str();
+  EXPECT_NE(text.find(R"j(  "cases": [
+    { "variant": "f32", "when": { "M": [4, 64] }, "template": "strips", "knobs": { "B": 2 } },
+    { "variant": "f32", "when": { "M": [4, 64], "A.pitch": "multiple 16 bytes", "A.base": "aligned 64 bytes" }, "template": "strips", "knobs": { "B": 8 } },
+    { "variant": "f32", "when": { "A": "dense", "C.base": "aligned 32 bytes" }, "template": "lanes", "knobs": {} },
+    { "variant": "f32", "when": {}, "template": "main", "knobs": {} } ],)j"),
+            std::string::npos)
+      << text;
+  const ScheduleFile read = ScheduleFile::parse(text);
+  EXPECT_EQ(read.str(), text);
+  read.check(matmul());
+  EXPECT_EQ(read.cases()[1].buffers, (std::vector<BufferForm>{{"A", false, 16, 64}}));
+  Schedule expected = strips(8);
+  expected.assume("M", Assumption::range(4, 64));
+  expected.assume_buffer({.buffer = "A", .pitch_multiple = 16, .base_align = 64});
+  EXPECT_TRUE(read.schedule(1) == expected) << read.schedule(1).str();
+}
+
+TEST(ScheduleFile, AddingReplacesTheCaseOfTheSameBuffers) {
+  ScheduleFile file = forms_file();
+  file.add(matmul(), strips(4),
+           {.when = {{"M", 4, 64}}, .buffers = {{.buffer = "A", .pitch_multiple = 16, .base_align = 64}}});
+  EXPECT_EQ(file.cases().size(), 4u);
+  EXPECT_EQ(file.cases()[1].knobs[0].value, 4);
+  file.add(matmul(), strips(4), {.buffers = {{.buffer = "B", .dense = true}}});
+  EXPECT_EQ(file.cases().size(), 5u);
+  EXPECT_EQ(file.cases()[3].buffers[0].buffer, "B") << "before the case for all calls";
+  for (const std::vector<BufferForm>& forms : std::vector<std::vector<BufferForm>>{
+           {{.buffer = "A"}},
+           {{.buffer = "A", .pitch_multiple = 0}},
+           {{.buffer = "A", .base_align = 48}},
+           {{.buffer = "D", .dense = true}},
+           {{.buffer = "A", .dense = true}, {.buffer = "A", .base_align = 4}}})
+    EXPECT_THROW(file.add(matmul(), {}, {.buffers = forms}), Error);
+  EXPECT_EQ(file.cases().size(), 5u);
+}
+
+TEST(ScheduleFile, BadConditionsOnBuffersAreRefused) {
+  const std::string pitch = "\"A.pitch\": \"multiple 16 bytes\"";
+  for (const char* to : {"\"A.pitch\": \"multiple 16\"", "\"A.pitch\": \"aligned 16 bytes\"",
+                         "\"A.pitch\": \"multiple 0 bytes\"", "\"A.pitch\": \"multiple 1 bytes\"",
+                         "\"A.pitch\": \"multiple 016 bytes\"", "\"A.pitch\": \"multiple  bytes\"",
+                         "\"A.pitch\": \"multiple 99999999999 bytes\"", "\"A.pitch\": \"multiple -4 bytes\""})
+    expect_bad(with_form(pitch, to),
+               {"the condition on 'A.pitch'", "/cases/1/when/A.pitch", "multiple N bytes"});
+  expect_bad(with_form("\"aligned 64 bytes\"", "\"multiple 64 bytes\""),
+             {"the condition on 'A.base'", "/cases/1/when/A.base", "aligned N bytes"});
+  expect_bad(with_form("\"A\": \"dense\"", "\"A\": \"sparse\""),
+             {"the condition on 'A'", "\"B\": \"dense\""});
+  expect_bad(with_form("\"A\": \"dense\"", "\"D\": \"dense\""),
+             {"there is no input or output 'D'", "/cases/2/when/D", "inputs and outputs: A, B, C"},
+             ErrorKind::Schedule);
+  expect_bad(with_form("\"A.pitch\": \"multiple 16", "\"acc.pitch\": \"multiple 16"),
+             {"there is no input or output 'acc'", "/cases/1/when/acc.pitch"}, ErrorKind::Schedule);
+  expect_bad(with_form("aligned 64 bytes", "aligned 48 bytes"), {"powers of two", "/cases/1/when"},
+             ErrorKind::Schedule);
+  expect_bad(with_form(R"({ "variant": "f32", "when": {}, "template": "main")",
+                       R"({ "variant": "f32", "when": { "B": "dense" }, "template": "main")"),
+             {"the variant 'f32' does not end with a case for all sizes", "/cases/3/when"});
+  expect_bad(with_form("\"M\": [4, 64], " + pitch + ", \"A.base\": \"aligned 64 bytes\"",
+                       "\"C.base\": \"aligned 32 bytes\", \"A\": \"dense\""),
+             {"the case is for the same sizes and buffers as case 1"});
+}
+
+TEST(ScheduleFile, AnyByteOfConditionsOnBuffersChanged) {
+  const std::string text = forms_file().str();
+  for (std::size_t at = text.find("\"cases\""); at < text.size(); ++at)
+    for (const char c : {'"', '0', 'A', ' '}) {
+      std::string changed = text;
+      changed[at] = c;
+      try {
+        const ScheduleFile read = ScheduleFile::parse(changed, "f.json");
+        read.check(matmul());
+        EXPECT_EQ(ScheduleFile::parse(read.str()).str(), read.str());
+      } catch (const Error& e) {
+        EXPECT_TRUE(e.kind() == ErrorKind::Usage || e.kind() == ErrorKind::Schedule)
+            << at << ": " << e.what();
+      }
+    }
+}
+
 std::vector<std::size_t> order(const ScheduleFile& file) {
   return schedule::CaseOrder(file, file.variants()[0], Target::host()).tried();
 }
@@ -213,6 +312,70 @@ TEST(CaseOrder, NarrowestFirst) {
   EXPECT_EQ(cases.choose({{"M", 71}, {"K", 5}}), 3u);
   EXPECT_EQ(cases.choose({{"M", 0}}), 7u);
   EXPECT_EQ(cases.choose({}), 7u);
+}
+
+TEST(CaseOrder, StricterFormsFirst) {
+  ScheduleFile file("matmul", Target::host());
+  const auto add = [&](std::vector<SizeRange> when, std::vector<BufferForm> buffers) {
+    file.add(matmul(), {}, {.when = std::move(when), .buffers = std::move(buffers)});
+  };
+  add({}, {{.buffer = "A", .pitch_multiple = 16}});
+  add({}, {{.buffer = "A", .pitch_multiple = 64}});
+  add({}, {{.buffer = "A", .pitch_multiple = 16}, {.buffer = "B", .dense = true}});
+  add({{"M", 1, 64}}, {});
+  add({{"M", 1, 64}}, {{.buffer = "A", .base_align = 16}});
+  add({}, {});
+  EXPECT_EQ(order(file), (std::vector<std::size_t>{4, 3, 2, 1, 0, 5}));
+  const schedule::CaseOrder cases(file, file.variants()[0], Target::host());
+  EXPECT_EQ(cases.buffers(), (Names{"A", "B"}));
+  const auto choose = [&](std::int64_t pitch, std::uint64_t address, std::int64_t b_pitch, std::int64_t m) {
+    return cases.choose({{"M", m}},
+                        {{"A", {{8, m}, {4, pitch}, 4, address}}, {"B", {{6, 8}, {4, b_pitch}, 4, 0}}});
+  };
+  EXPECT_EQ(choose(32, 16, 24, 64), 4u);
+  EXPECT_EQ(choose(32, 8, 24, 64), 3u);
+  EXPECT_EQ(choose(32, 16, 24, 65), 2u);
+  EXPECT_EQ(choose(64, 16, 28, 65), 1u);
+  EXPECT_EQ(choose(48, 16, 28, 65), 0u);
+  EXPECT_EQ(choose(36, 16, 28, 65), 5u);
+  EXPECT_EQ(cases.choose({{"M", 65}}), 5u) << "what is not known fits no condition";
+}
+
+TEST(CaseOrder, AFormIsWhatTheCompilerAssumes) {
+  using schedule::CaseBuffer;
+  const BufferForm dense{.buffer = "A", .dense = true}, pitch{.buffer = "A", .pitch_multiple = 16},
+      both{.buffer = "A", .dense = true, .pitch_multiple = 16}, base{.buffer = "A", .base_align = 64};
+  const auto misfit = [](const BufferForm& form, const CaseBuffer& b) { return schedule::misfit(form, b); };
+  EXPECT_EQ(misfit(dense, {{5, 3}, {4, 20}, 4, 0}), "");
+  EXPECT_EQ(misfit(dense, {{5, 3}, {4, 24}, 4, 0}),
+            "A is not dense: the stride of dimension 1 is 24 bytes, not 20");
+  EXPECT_EQ(misfit(dense, {{5, 3}, {8, 20}, 4, 0}),
+            "A is not dense: the stride of dimension 0 is 8 bytes, not 4");
+  EXPECT_EQ(misfit(dense, {{5, 1}, {4, 999}, 4, 0}), "") << "one row";
+  EXPECT_EQ(misfit(dense, {{1, 3}, {999, 4}, 4, 0}), "");
+  EXPECT_EQ(misfit(pitch, {{5, 3, 2}, {4, 32, 100}, 4, 0}),
+            "A.pitch is 100 bytes in dimension 2, not a multiple of 16 bytes");
+  EXPECT_EQ(misfit(pitch, {{5, 3, 1}, {4, -32, 100}, 4, 0}), "");
+  EXPECT_EQ(misfit(both, {{5, 1}, {4, 20}, 4, 0}),
+            "A.pitch is 20 bytes in dimension 1, not a multiple of 16 bytes");
+  EXPECT_EQ(misfit(both, {{8, 1}, {4, 20}, 4, 0}), "");
+  EXPECT_EQ(misfit(base, {{5}, {4}, 4, 68}), "A.base is 4 bytes past a multiple of 64 bytes");
+  EXPECT_EQ(misfit(base, {{5}, {4}, 4, std::nullopt}), "") << "a copy is made so";
+  EXPECT_EQ(misfit(base, {{0}, {4}, 4, 68}), "") << "there is no element";
+}
+
+TEST(CaseOrder, ExplainsBuffers) {
+  const ScheduleFile file = forms_file();
+  const schedule::CaseOrder cases(file, file.variants()[0], Target::host());
+  EXPECT_EQ(
+      cases.explain({{"M", 5}}, {{"A", {{5, 5}, {4, 20}, 4, 64}}, {"C", {{5, 5}, {4, 20}, 4, 16}}}),
+      "case 0: M 4 to 64; template strips; B=2: taken\n"
+      "case 1: M 4 to 64, A pitch multiple of 16 bytes, base aligned to 64 bytes; template strips; B=8: "
+      "A.pitch is 20 bytes in dimension 1, not a multiple of 16 bytes\n"
+      "case 2: A dense, C base aligned to 32 bytes; template lanes: C.base is 16 bytes past a multiple of 32 "
+      "bytes\n"
+      "case 3: all sizes; template main: fits, but case 0 is narrower or stands before it\n");
+  EXPECT_NE(cases.explain({{"M", 5}}).find("how A lies is not known"), std::string::npos);
 }
 
 TEST(CaseOrder, ExplainsEveryCase) {

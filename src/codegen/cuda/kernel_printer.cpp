@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "calotype/error.h"
 #include "codegen/cuda/alignment.h"
@@ -74,7 +75,13 @@ KernelPrinter::KernelPrinter(const lower::Function& kernel, const PrintOptions& 
       options_(options),
       prelude_(prelude),
       expressions_(names_, prelude, *this),
-      facts_(options.facts) {}
+      facts_(options.facts) {
+  for (std::size_t i = 0; i < kernel.multiples.size(); ++i) {
+    const ir::Facts::Known* known = facts_.find(kernel.scalars[i]);
+    const std::int64_t multiple = std::lcm(known ? known->multiple : 1, kernel.multiples[i]);
+    if (multiple > 1) facts_.set_multiple(kernel.scalars[i], multiple);
+  }
+}
 
 // ---- Head
 

@@ -48,7 +48,7 @@ int KernelPrinter::wide_bytes(const ir::BufferPtr& buffer, const Expr& index) co
   std::int64_t align = kWidest;
   switch (buffer->space) {
     case MemorySpace::Argument:
-      align = options_.aligned_arguments ? kWidest : element;
+      align = options_.aligned_arguments ? kWidest : std::max<std::int64_t>(element, buffer->alignment);
       break;
     case MemorySpace::Shared:
       align = buffer->offset % kWidest == 0 ? kWidest : element;

@@ -110,11 +110,16 @@ void emit_function(ModuleEmitter& shared, const lower::Function& function) {
     const ir::SymbolPtr& symbol = function.scalars[i];
     Value* value = from_slot(b, symbol->type, slot(b.getInt64Ty(), 1, i));
     value->setName(symbol->name);
+    if (function.multiples.size() > i && function.multiples[i] > 1) {
+      emitter.environment().multiples[symbol.get()] = function.multiples[i];
+      value = multiple_of(b, value, function.multiples[i]);
+    }
     emitter.environment().symbols[symbol.get()] = value;
   }
   for (std::size_t i = 0; i < function.buffers.size(); ++i) {
-    Value* memory = slot(pointer, 2, i);
+    llvm::LoadInst* memory = slot(pointer, 2, i);
     memory->setName(function.buffers[i]->name);
+    note_alignment(*memory, *function.buffers[i]);
     emitter.environment().buffers[function.buffers[i].get()].pointer = memory;
   }
   emitter.emit(function.body);

@@ -25,6 +25,8 @@ struct Environment {
   /// memory, which are the same wherever they are evaluated.
   std::unordered_map<const ir::Symbol*, Expr> vector_lets;
   std::unordered_map<const ir::Buffer*, BufferRef> buffers;
+  /// Of scalar arguments: what divides them, where that is known.
+  std::unordered_map<const ir::Symbol*, std::int64_t> multiples;
   bool streams = false;  ///< the function has stores that pass the caches by
 };
 

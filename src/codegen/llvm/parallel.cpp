@@ -76,6 +76,7 @@ void StmtEmitter::emit_parallel(const ir::StmtNode& s, Value* begin, Value* end)
       shared_.add_function(type, (function_->getName() + "." + s.loop().var->name).str(), false);
   Environment inside;
   inside.vector_lets = environment_.vector_lets;
+  inside.multiples = environment_.multiples;
   inside.buffers = environment_.buffers;  // for their alias scopes
   for (auto& entry : inside.buffers) entry.second.pointer = nullptr;
   StmtEmitter emitter(shared_, body, std::move(inside));
@@ -84,8 +85,17 @@ void StmtEmitter::emit_parallel(const ir::StmtNode& s, Value* begin, Value* end)
     Value* slot = emitter.b_.CreateStructGEP(closure_type, body->getArg(3), field);
     return emitter.b_.CreateLoad(fields[field++], slot);
   };
-  for (const auto& symbol : captures.symbols) emitter.environment_.symbols[symbol.get()] = load();
-  for (const auto& buffer : captures.buffers) emitter.environment_.buffers[buffer.get()].pointer = load();
+  for (const auto& symbol : captures.symbols) {
+    Value* value = load();
+    const auto multiple = environment_.multiples.find(symbol.get());
+    if (multiple != environment_.multiples.end()) value = multiple_of(emitter.b_, value, multiple->second);
+    emitter.environment_.symbols[symbol.get()] = value;
+  }
+  for (const auto& buffer : captures.buffers) {
+    llvm::LoadInst* memory = load();
+    note_alignment(*memory, *buffer);
+    emitter.environment_.buffers[buffer.get()].pointer = memory;
+  }
   emitter.emit_loop(s, body->getArg(1), body->getArg(2));
   emitter.finish();
 

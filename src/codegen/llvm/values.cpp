@@ -3,6 +3,8 @@
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DerivedTypes.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Metadata.h>
 
 #include "calotype/error.h"
 
@@ -65,6 +67,20 @@ llvm::Value* lane_by_lane(Builder& b, llvm::ArrayRef<llvm::Value*> operands,
     result = b.CreateInsertElement(result, lane, static_cast<uint64_t>(i));
   }
   return result;
+}
+
+llvm::Value* multiple_of(Builder& b, llvm::Value* value, std::int64_t multiple) {
+  const std::int64_t power = multiple & -multiple;
+  if (power <= 1 || !value->getType()->isIntegerTy()) return value;
+  return b.CreateAnd(value, llvm::ConstantInt::getSigned(value->getType(), -power));
+}
+
+void note_alignment(llvm::LoadInst& pointer, const ir::Buffer& buffer) {
+  if (buffer.alignment <= 1) return;
+  llvm::LLVMContext& context = pointer.getContext();
+  llvm::Metadata* bytes = llvm::ConstantAsMetadata::get(
+      llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), static_cast<std::uint64_t>(buffer.alignment)));
+  pointer.setMetadata(llvm::LLVMContext::MD_align, llvm::MDNode::get(context, {bytes}));
 }
 
 void internal_error(const std::string& message) {

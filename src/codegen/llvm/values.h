@@ -8,6 +8,7 @@
 #include <string>
 
 #include "calotype/type.h"
+#include "ir/symbol.h"
 
 namespace calotype::llvm_backend {
 
@@ -26,6 +27,11 @@ llvm::Constant* iota(llvm::Type* element, int lanes, std::int64_t step = 1);
 /// `f` of each lane, put together again.
 llvm::Value* lane_by_lane(Builder& b, llvm::ArrayRef<llvm::Value*> operands,
                           const std::function<llvm::Value*(llvm::ArrayRef<llvm::Value*>)>& f);
+
+/// An integer of which `multiple` is known to be a divisor, so that LLVM sees which low bits are 0.
+llvm::Value* multiple_of(Builder& b, llvm::Value* value, std::int64_t multiple);
+/// Where the pointer that is loaded leads: what the buffer's address is a multiple of.
+void note_alignment(llvm::LoadInst& pointer, const ir::Buffer& buffer);
 
 inline bool is_narrow_float(Type type) { return type.is_float() && type.bits == 16; }
 

@@ -50,7 +50,8 @@
   X(atomic)             \
   X(trace)              \
   X(estimate_size)      \
-  X(assume)
+  X(assume)             \
+  X(assume_buffer)
 
 namespace calotype::schedule {
 

@@ -53,5 +53,34 @@ extern "C" __global__ void __launch_bounds__(128) pairs_out(const float* __restr
 )");
 }
 
+TEST(ScheduledKernel, FormsOfBuffersMakeAccessesWide) {
+  Dim W("W"), H("H");
+  ImageParam in(Float(32), {W, H}, "in");
+  Var x("x"), y("y");
+  Func out("out");
+  out(x, y) = in(x, y) * 2.0f;
+  const Pipeline pipeline("twice", {in}, {Output(out, {W, H})});
+  const Target target = Target::cuda("sm_90a");
+  const auto text = [&](const BufferForm& form) {
+    Schedule s;
+    s["out"].vectorize("x", 8, Tail::Guard).gpu_threads("x.o", 32).gpu_blocks("y");
+    for (const char* name : {"in", "out"}) {
+      BufferForm own = form;
+      own.buffer = name;
+      if (form.base_align > 1) s.assume_buffer(own);
+    }
+    return cuda::print(
+        lower::lower(schedule::apply_or_throw(pipeline.graph(), s, target), {.target = target}).functions);
+  };
+  EXPECT_EQ(text({}).find("f32x"), std::string::npos) << text({});
+  for (const bool dense : {false, true}) {
+    const std::string wide = text({.dense = dense, .pitch_multiple = 16, .base_align = 16}),
+                      half = text({.dense = dense, .pitch_multiple = 8, .base_align = 64});
+    EXPECT_NE(wide.find("__align__(16)"), std::string::npos) << wide;
+    EXPECT_NE(half.find("__align__(8)"), std::string::npos) << half;
+    EXPECT_EQ(half.find("__align__(16)"), std::string::npos) << half;
+  }
+}
+
 }  // namespace
 }  // namespace calotype
