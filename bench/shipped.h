@@ -21,11 +21,11 @@ inline cli::ChosenSchedule shipped_schedule(const Operator& op, const OperatorTy
   if (exists) {
     select.schedule = "best";
     // A file for the operator's other types is passed over for the empty schedule.
-    cli::ChosenSchedule chosen = cli::choose_schedule(select, op, types, pipeline, target, {});
+    cli::ChosenSchedule chosen = cli::choose_schedule(select, op, types, pipeline, target, {}, {});
     if (chosen.source != "empty") return chosen;
   }
   select.schedule = target.is_gpu() ? "@gpu" : "@host";
-  return cli::choose_schedule(select, op, types, pipeline, target, {});
+  return cli::choose_schedule(select, op, types, pipeline, target, {}, {});
 }
 
 /// The schedule of that name, as for `calotype run`; "shipped": the one that users get.
@@ -36,7 +36,7 @@ inline cli::ChosenSchedule schedule_named(const std::string& name, const Operato
   cli::Selection select;
   select.op = op.name;
   select.schedule = name;
-  return cli::choose_schedule(select, op, types, pipeline, target, {});
+  return cli::choose_schedule(select, op, types, pipeline, target, {}, {});
 }
 
 }  // namespace calotype::bench

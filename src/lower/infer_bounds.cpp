@@ -464,7 +464,7 @@ class Inference {
                              [&](const ReadBox& known) { return known.of == callee; });
       if (of == info.reads.end())
         of = info.reads.insert(of, {callee, Box(static_cast<std::size_t>(callee->rank))});
-      include_read(of->box, read, reads);
+      include_read(of->box, read, Expr(), reads);
     }
   }
 
