@@ -129,8 +129,10 @@ Range Analysis::variable_range(const SymbolPtr& symbol, Type type) {
   Range r = Range::of_type(type);
   const Facts::Known* known = facts_.find(symbol);
   if (!known) return r;
-  if (known->range.min.defined()) r.lo = std::max(r.lo, range(known->range.min).lo);
-  if (known->range.max.defined()) r.hi = std::min(r.hi, range(known->range.max).hi);
+  Range facts;  // of a loop that never runs they contradict each other
+  if (known->range.min.defined()) facts.lo = range(known->range.min).lo;
+  if (known->range.max.defined()) facts.hi = range(known->range.max).hi;
+  r = intersect(r, facts);
   if (known->value.defined()) r = intersect(r, range(known->value));
   return r;
 }

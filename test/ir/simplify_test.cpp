@@ -336,6 +336,15 @@ TEST_F(Simplification, BoundsByConstants) {
   EXPECT_EQ(upper(W), std::nullopt);
 }
 
+/// Of a loop that never runs the last iteration comes before the first: any range will do, but one there is.
+TEST_F(Simplification, TakesFactsThatContradictEachOtherForNone) {
+  const Expr never = named("never");
+  range(never, index(2), index(0));
+  EXPECT_EQ(constant_upper_bound(v / never, facts), 7);
+  EXPECT_EQ(constant_lower_bound(v / never, facts), -7);
+  EXPECT_EQ(constant_upper_bound(v % never, facts), 7);
+}
+
 TEST_F(Simplification, KnowsMultiples) {
   EXPECT_EQ(known_multiple(m * 2 + 8, facts), 8);
   EXPECT_EQ(known_multiple(m, facts), 16);
