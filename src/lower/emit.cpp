@@ -12,12 +12,12 @@
 #include <utility>
 
 #include "calotype/error.h"
+#include "lower/addresses.h"
 #include "lower/call_function.h"
 #include "lower/domain_condition.h"
 #include "lower/one_sided_masks.h"
 #include "lower/partial_results.h"
 #include "lower/passes.h"
-#include "lower/storage_parts.h"
 #include "lower/store_values.h"
 #include "lower/trace_lines.h"
 
@@ -29,7 +29,11 @@ constexpr std::int64_t kLineBytes = 64;  // of a cache
 class Emitter {
  public:
   Emitter(const LoopTree& tree, bool profile)
-      : tree_(tree), algebra_(tree.facts), gpu_(tree.scheduled.target.is_gpu()), profile_(profile) {}
+      : tree_(tree),
+        algebra_(tree.facts),
+        addresses_(tree, algebra_),
+        gpu_(tree.scheduled.target.is_gpu()),
+        profile_(profile) {}
 
   std::vector<Unit> run() {
     if (!gpu_) return {{tree_.scheduled.graph.name, std::nullopt, children(tree_.root)}};
@@ -199,7 +203,7 @@ class Emitter {
       counts_and_steps.emplace_back(simple((i.max - i.min + line - ir::index(1)) / line + ir::index(1)),
                                     simple(line * b->strides[d]));
     }
-    return ir::prefetch(b, input ? strided_index(b, first, {}) : prefetched_index(region, b, first),
+    return ir::prefetch(b, input ? addresses_.strided(b, first, {}) : prefetched_index(region, b, first),
                         counts_and_steps);
   }
 
@@ -207,8 +211,8 @@ class Emitter {
   Expr prefetched_index(const PrefetchRegion& region, const ir::BufferPtr& b,
                         const std::vector<Expr>& first) {
     auto it = tree_.storage.find(FuncId{region.of->index});
-    if (it == tree_.storage.end()) return strided_index(b, first, {});
-    return simple(strided_index(b, first, it->second.folds) + start_of_copy(it->second, b));
+    if (it == tree_.storage.end()) return addresses_.strided(b, first, {});
+    return simple(addresses_.strided(b, first, it->second.folds) + Addresses::start_of_copy(it->second, b));
   }
 
   /// Inside out, a guard goes around the body of the first loop whose variable it tests; without a variable
@@ -294,11 +298,11 @@ class Emitter {
     return call_function(tree_, ref, [&](const ir::CalleePtr& of, const std::vector<Expr>& first) {
       if (of->kind == ir::CalleeKind::Input) {
         const ir::BufferPtr& b = tree_.inputs[static_cast<std::size_t>(of->index)];
-        return Element{b, strided_index(b, first, {})};
+        return Element{b, addresses_.strided(b, first, {})};
       }
       const FuncId func{of->index};
       const ir::BufferPtr& b = buffers_of(func)[static_cast<std::size_t>(of->component)];
-      return Element{b, flat_index(func, b, first, ref)};
+      return Element{b, addresses_.of(func, b, first, ref, open_)};
     });
   }
 
@@ -328,7 +332,7 @@ class Emitter {
   std::vector<Expr> target_indices(StageRef ref, const std::vector<Expr>& coordinates) {
     std::vector<Expr> indices;
     for (const ir::BufferPtr& buffer : buffers_of(ref.func))
-      indices.push_back(flat_index(ref.func, buffer, coordinates, ref));
+      indices.push_back(addresses_.of(ref.func, buffer, coordinates, ref, open_));
     return indices;
   }
 
@@ -444,7 +448,8 @@ class Emitter {
       inside = inside && coordinates[d] >= to->mins[d] && coordinates[d] < to->mins[d] + to->extents[d];
     const Expr value = ir::make(ir::Op::Load, from->type, {index}, from);
     return one_thread(
-        ref, to, ir::if_then(simple(inside), ir::store(to, value, {strided_index(to, coordinates, {})})));
+        ref, to,
+        ir::if_then(simple(inside), ir::store(to, value, {addresses_.strided(to, coordinates, {})})));
   }
 
   /// Memory of the block is written by one thread along each axis that the nest does not bind.
@@ -457,7 +462,7 @@ class Emitter {
   ir::Stmt first_thread(FuncId func, ir::Stmt s) {
     if (!gpu_) return s;
     for (int axis = 0; axis < 3; ++axis) {
-      if (kernel_->threads[axis] == 1 || thread_loop(axis)) continue;
+      if (kernel_->threads[axis] == 1 || addresses_.thread_loop(axis, open_)) continue;
       ir::LoopInfo info{.var = ir::make_symbol(ir::SymbolKind::Loop, fmt::format("first.{}", "xyz"[axis])),
                         .binding = ir::Binding::GpuThread,
                         .axis = axis,
@@ -474,14 +479,6 @@ class Emitter {
     for (LoopId id : open_)
       if (tree_.loop(id).binding == ir::Binding::GpuBlock) blocks.push_back(id);
     return blocks;
-  }
-
-  const LoopInfo* thread_loop(int axis) const {
-    for (LoopId id : open_) {
-      const LoopInfo& loop = tree_.loop(id);
-      if (loop.binding == ir::Binding::GpuThread && loop.axis == axis) return &loop;
-    }
-    return nullptr;
   }
 
   // ---- Accesses
@@ -505,11 +502,11 @@ class Emitter {
   Expr load_of(const Expr& call, const ir::Callee& callee, StageRef reader) {
     if (callee.kind == ir::CalleeKind::Input) {
       const ir::BufferPtr& b = tree_.inputs[callee.index];
-      return loaded(call->type, b, strided_index(b, call->args, {}));
+      return loaded(call->type, b, addresses_.strided(b, call->args, {}));
     }
     const FuncId func{callee.index};
     const ir::BufferPtr& b = buffers_of(func)[callee.component];
-    return loaded(call->type, b, flat_index(func, b, call->args, reader));
+    return loaded(call->type, b, addresses_.of(func, b, call->args, reader, open_));
   }
 
   /// The value; the check stands before the statement at hand.
@@ -545,80 +542,9 @@ class Emitter {
     return output != tree_.output_of.end() ? output->second : tree_.storage.at(func).buffers;
   }
 
-  Expr flat_index(FuncId func, const ir::BufferPtr& b, const std::vector<Expr>& coordinates, StageRef user) {
-    auto it = tree_.storage.find(func);
-    if (it == tree_.storage.end()) return strided_index(b, coordinates, {});
-    const Storage& storage = it->second;
-    // Where one coordinate is stored it is the box's first, however it is computed.
-    std::vector<Expr> stored = coordinates;
-    for (std::size_t d = 0; d < stored.size(); ++d)
-      if (storage.shape[d] == 1) stored[d] = storage.box[d].min;
-    if (storage.layout) return register_index(func, storage, stored, user);
-    if (const auto& parts = tree_.scheduled.of(func).storage.layout; !parts.empty())
-      return simple(index_of_parts(parts, b, positions(storage, stored)) + start_of_copy(storage, b));
-    return simple(strided_index(b, stored, storage.folds) + start_of_copy(storage, b));
-  }
-
-  /// Where the copy in use begins.
-  static Expr start_of_copy(const Storage& storage, const ir::BufferPtr& b) {
-    return storage.copies == 1 ? ir::index(0) : storage.copy * b->strides.back();
-  }
-
-  /// Coordinates counted from the first that is stored, or places in the ring.
-  std::vector<Expr> positions(const Storage& storage, const std::vector<Expr>& coordinates) {
-    std::vector<Expr> all;
-    for (std::size_t d = 0; d < coordinates.size(); ++d) {
-      const Expr c = cast(Int(64), coordinates[d]);
-      const std::int64_t ring = storage.folds[d];
-      all.push_back(simple(ring != 0 ? c % ir::index(ring) : c - storage.box[d].min));
-    }
-    return all;
-  }
-
-  Expr strided_index(const ir::BufferPtr& b, const std::vector<Expr>& coordinates,
-                     const std::vector<std::int64_t>& folds) {
-    Expr total = ir::index(0);
-    for (std::size_t d = 0; d < coordinates.size(); ++d) {
-      Expr c = cast(Int(64), coordinates[d]);
-      const bool ring = d < folds.size() && folds[d] != 0;
-      total = total + (ring ? c % ir::index(folds[d]) : c - b->mins[d]) * b->strides[d];
-    }
-    return simple(total);
-  }
-
-  /// The slot of an element in its holder's registers; refused if the holder is not the thread that runs
-  /// this.
-  Expr register_index(FuncId func, const Storage& storage, const std::vector<Expr>& coordinates,
-                      StageRef user) {
-    std::vector<Expr> local;
-    for (std::size_t d = 0; d < coordinates.size(); ++d)
-      local.push_back(simple(coordinates[d] - storage.box[d].min));
-    for (int axis = 0; axis < 3; ++axis) {
-      const auto layout_axis = static_cast<layout::Axis>(axis);
-      if (!storage.layout->uses(layout_axis)) continue;
-      const Expr holder = storage.layout->position(layout_axis, local, tree_.facts);
-      const LoopInfo* loop = thread_loop(axis);
-      const Expr own = loop ? ir::make_var(loop->var) - loop->min : Expr();
-      if (!own.defined() || !ir::prove_equal(holder, own, tree_.facts))
-        refuse_cross(func, user, axis, holder);
-    }
-    return storage.layout->position(layout::Axis::Register, local, tree_.facts);
-  }
-
-  [[noreturn]] void refuse_cross(FuncId func, StageRef user, int axis, const Expr& holder) {
-    throw Error({.kind = ErrorKind::Schedule,
-                 .message = fmt::format(
-                     "'{}' is held in registers of thread.{} = {}, but another thread uses it here",
-                     tree_.func(func).name, "xyz"[axis], ir::to_string(holder)),
-                 .func = tree_.func(func).name,
-                 .stage = lang::stage_name(tree_.func(user.func), user.stage),
-                 .directive = tree_.scheduled.of(func).memory_origin,
-                 .value = "Register",
-                 .legal = "store_in(Shared), or split and bind the loops of both stages alike"});
-  }
-
   const LoopTree& tree_;
   ir::Algebra algebra_;
+  Addresses addresses_;
   bool gpu_, profile_;
   std::vector<ir::Stmt> checks_;  ///< of the definition at hand, and what it prints
   bool kept_ = false;             ///< the value at hand stays as it is

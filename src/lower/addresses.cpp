@@ -1,0 +1,94 @@
+// Where elements lie: coordinates as one index into a buffer.
+#include "lower/addresses.h"
+
+#include <fmt/format.h>
+
+#include "calotype/error.h"
+#include "lower/storage_parts.h"
+
+namespace calotype::lower {
+namespace {
+
+[[noreturn]] void refuse_cross(const LoopTree& tree, FuncId func, StageRef user, int axis,
+                               const Expr& holder) {
+  throw Error(
+      {.kind = ErrorKind::Schedule,
+       .message = fmt::format("'{}' is held in registers of thread.{} = {}, but another thread uses it here",
+                              tree.func(func).name, "xyz"[axis], ir::to_string(holder)),
+       .func = tree.func(func).name,
+       .stage = lang::stage_name(tree.func(user.func), user.stage),
+       .directive = tree.scheduled.of(func).memory_origin,
+       .value = "Register",
+       .legal = "store_in(Shared), or split and bind the loops of both stages alike"});
+}
+
+}  // namespace
+
+Expr Addresses::of(FuncId func, const ir::BufferPtr& b, const std::vector<Expr>& coordinates, StageRef user,
+                   const std::vector<LoopId>& open) const {
+  auto it = tree_.storage.find(func);
+  if (it == tree_.storage.end()) return strided(b, coordinates, {});
+  const Storage& storage = it->second;
+  // Where one coordinate is stored it is the box's first, however it is computed.
+  std::vector<Expr> stored = coordinates;
+  for (std::size_t d = 0; d < stored.size(); ++d)
+    if (storage.shape[d] == 1) stored[d] = storage.box[d].min;
+  if (storage.layout) return in_registers(func, storage, stored, user, open);
+  if (const auto& parts = tree_.scheduled.of(func).storage.layout; !parts.empty())
+    return simple(index_of_parts(parts, b, positions(storage, stored)) + start_of_copy(storage, b));
+  return simple(strided(b, stored, storage.folds) + start_of_copy(storage, b));
+}
+
+Expr Addresses::start_of_copy(const Storage& storage, const ir::BufferPtr& b) {
+  return storage.copies == 1 ? ir::index(0) : storage.copy * b->strides.back();
+}
+
+const LoopInfo* Addresses::thread_loop(int axis, const std::vector<LoopId>& open) const {
+  for (LoopId id : open) {
+    const LoopInfo& loop = tree_.loop(id);
+    if (loop.binding == ir::Binding::GpuThread && loop.axis == axis) return &loop;
+  }
+  return nullptr;
+}
+
+/// Coordinates counted from the first that is stored, or places in the ring.
+std::vector<Expr> Addresses::positions(const Storage& storage, const std::vector<Expr>& coordinates) const {
+  std::vector<Expr> all;
+  for (std::size_t d = 0; d < coordinates.size(); ++d) {
+    const Expr c = cast(Int(64), coordinates[d]);
+    const std::int64_t ring = storage.folds[d];
+    all.push_back(simple(ring != 0 ? c % ir::index(ring) : c - storage.box[d].min));
+  }
+  return all;
+}
+
+Expr Addresses::strided(const ir::BufferPtr& b, const std::vector<Expr>& coordinates,
+                        const std::vector<std::int64_t>& folds) const {
+  Expr total = ir::index(0);
+  for (std::size_t d = 0; d < coordinates.size(); ++d) {
+    Expr c = cast(Int(64), coordinates[d]);
+    const bool ring = d < folds.size() && folds[d] != 0;
+    total = total + (ring ? c % ir::index(folds[d]) : c - b->mins[d]) * b->strides[d];
+  }
+  return simple(total);
+}
+
+/// The slot of an element in its holder's registers; refused if the holder is not the thread that runs this.
+Expr Addresses::in_registers(FuncId func, const Storage& storage, const std::vector<Expr>& coordinates,
+                             StageRef user, const std::vector<LoopId>& open) const {
+  std::vector<Expr> local;
+  for (std::size_t d = 0; d < coordinates.size(); ++d)
+    local.push_back(simple(coordinates[d] - storage.box[d].min));
+  for (int axis = 0; axis < 3; ++axis) {
+    const auto layout_axis = static_cast<layout::Axis>(axis);
+    if (!storage.layout->uses(layout_axis)) continue;
+    const Expr holder = storage.layout->position(layout_axis, local, tree_.facts);
+    const LoopInfo* loop = thread_loop(axis, open);
+    const Expr own = loop ? ir::make_var(loop->var) - loop->min : Expr();
+    if (!own.defined() || !ir::prove_equal(holder, own, tree_.facts))
+      refuse_cross(tree_, func, user, axis, holder);
+  }
+  return storage.layout->position(layout::Axis::Register, local, tree_.facts);
+}
+
+}  // namespace calotype::lower
