@@ -20,7 +20,8 @@ std::string enlarging_directives(const schedule::Scheduled& scheduled) {
     for (const schedule::BoundAlignment& a : f.alignments) add(a.origin);
     for (const schedule::StageSchedule& s : f.stages)
       for (const schedule::Transform& t : s.transforms)
-        if (t.tail == Tail::RoundUp || t.tail == Tail::ShiftInwards) add(t.origin);
+        if (t.tail == Tail::RoundUp || t.tail == Tail::ShiftInwards || t.tail == Tail::PredicateStores)
+          add(t.origin);
   }
   return fmt::format("{}", fmt::join(all, ", "));
 }

@@ -23,6 +23,7 @@ void refuse(const Code& code, std::string message, std::string value) {
 // ---- Names, registers, constants
 
 void Builder::declare_buffer(const ir::BufferPtr& buffer, BufferUse use) {
+  use.idempotent = buffer->idempotent;
   buffers_[buffer.get()] = static_cast<int>(code_.buffers.size());
   code_.buffers.push_back(std::move(use));
 }

@@ -40,7 +40,6 @@ class Compiler {
       if (b->space != ir::MemorySpace::Argument && b->space != ir::MemorySpace::Global)
         refuse(code_, fmt::format("the argument '{}' is in {} memory", b->name, ir::to_string(b->space)));
       BufferUse use{b->name, b->type.element(), b->space, 0, 0, code_.arguments++};
-      use.idempotent = b->idempotent;
       builder_.declare_buffer(b, std::move(use));
     }
     for (const ir::SymbolPtr& s : function_.scalars) {

@@ -95,6 +95,9 @@ TEST(Tails, ThatMoveBackOnAGpu) {
     schedules[3]["out"].split("x", "xo", "xi", 16, shift).split("xi", "xa", "v", 4).vectorize("v");
     schedules[3]["out"].reorder("v", "xo", "xa", "y").gpu_blocks("y").gpu_threads("xa");
     schedules[4]["bx"].compute_root().gpu_blocks("y").gpu_threads("x", 16, shift);
+    schedules.emplace_back();
+    schedules[5]["out"].gpu_blocks("y");
+    schedules[5]["bx"].compute_at("out", "x").gpu_threads("x", 2, shift);
     for (Schedule& s : schedules)
       for (const auto& [w, h] : {std::pair<std::int64_t, std::int64_t>{37, 11}, {16, 4}}) {
         const Buffer in = testing::random_buffer(Float(32), {w, h}, 1);

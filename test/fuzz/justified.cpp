@@ -21,7 +21,8 @@ bool is_promise(const std::string& name) {
 /// Tails that compute points outside the loop's range, or ask for a least extent.
 bool has_large_tail(const schedule::Directive& d) {
   const schedule::Value* tail = schedule::find_arg(d, "tail");
-  return tail && (*tail == schedule::Value("shift_inwards") || *tail == schedule::Value("round_up"));
+  static const std::vector<schedule::Value> large = {"shift_inwards", "round_up", "predicate_stores"};
+  return tail && std::find(large.begin(), large.end(), *tail) != large.end();
 }
 
 /// Whether the directive turned a call away with this message.
