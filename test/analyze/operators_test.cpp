@@ -124,5 +124,24 @@ TEST(Operators, ScansAndTuples) {
   EXPECT_EQ(works[1].bytes(), 16 * 5 * 4 + 5 * 8);
 }
 
+int no_function(const calotype_extern_call*) { return 1; }
+
+// A function reads its boxes and writes its values; what it computes is not known.
+TEST(Operators, AFunctionIsOneOperator) {
+  Dim N("N"), R("R");
+  ImageParam in(Float(32), {N, R}, "in");
+  Var x("x"), y("y");
+  RDom row(0, N, "row");
+  Func sorted("sorted"), out("out");
+  sorted.define_extern({x, y}, {Float(32)}, {"sort_rows", no_function}, {in(row, y)});
+  out(x, y) = sorted(x, y) * 2.0f;
+  const Sized p(Pipeline("sorting", {in}, {Output(out, {N, R})}), {{"N", 100}, {"R", 7}});
+  const std::vector<Work> works = p.alone();
+  EXPECT_EQ(names_of(works), (std::vector<std::string>{"sorted", "out"}));
+  EXPECT_EQ(bytes_of(works), (std::vector<std::int64_t>{2 * 2800, 2 * 2800}));
+  EXPECT_EQ(works[0].operations, 0);
+  EXPECT_EQ(works[0].text, "extern sort_rows(in(row, y))");
+}
+
 }  // namespace
 }  // namespace calotype::analyze

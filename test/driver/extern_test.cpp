@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "driver/profile.h"
 #include "support/externs.h"
 #include "support/run.h"
 
@@ -363,6 +364,28 @@ TEST(Extern, StagesAreComparedWithTheReference) {
   slide["out"].serial("y");
   slide["sums"].compute_at("out", "y").store_root();
   testing::expect_stages_match(t.pipeline(), slide, kHost, {random_buffer(Int(32), {13, 7}, 9)}, {{"W", 11}});
+}
+
+TEST(Extern, AProfileCountsWhatTheFunctionWrites) {
+  Sorting s;
+  const Pipeline p = s.pipeline();
+  Schedule schedule;
+  schedule["out"].serial("y");
+  schedule["sorted"].compute_at("out", "y").store_in(Memory::Heap);
+  const Buffer in = random_buffer(Float(32), {16, 6}, 3), out(Float(32), {16, 6});
+  const schedule::Scheduled scheduled = schedule::apply_or_throw(p.graph(), schedule, kHost);
+  const driver::Profile profile = driver::profile(p.graph(), scheduled, {{in}, {}, {}}, {out});
+  EXPECT_TRUE(lang::compare_with_reference(out, p.evaluate({in}), 0, true).ok);
+  for (const driver::FuncProfile& f : profile.funcs) {
+    if (f.name != "sorted") continue;
+    EXPECT_EQ(f.points, 16 * 6);
+    EXPECT_EQ(f.stores, 16 * 6);
+    EXPECT_EQ(f.loads, 0);  // what the function loads it alone knows
+    EXPECT_EQ(f.needed, 16 * 6);
+    EXPECT_EQ(f.peak_bytes, 16 * 4);
+    return;
+  }
+  FAIL() << "no row for 'sorted'";
 }
 
 TEST(Extern, BranchesAndConditionsSkipTheCalls) {
