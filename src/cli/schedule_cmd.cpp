@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <set>
 
 #include "cli/command.h"
@@ -10,6 +11,7 @@
 #include "cli/schedule_upkeep.h"
 #include "cli/select.h"
 #include "cli/usage.h"
+#include "driver/device_needs.h"
 #include "schedule/cases.h"
 #include "schedule/file.h"
 #include "schedule/scheduled.h"
@@ -24,6 +26,7 @@ struct Entry {
   std::string name;  ///< "case 0: M 1 to 64; ..."; empty: not of a file
   schedule::NewCase as;
   Schedule schedule;
+  schedule::FileTemplate body = {};  ///< the template of the case
 };
 
 /// What FILE names: one schedule, or every case of the variants asked for.
@@ -35,6 +38,11 @@ struct Loaded {
   std::vector<std::string> reassociates;  ///< of the file's `numerics`
   std::vector<std::string> strange;       ///< variants of the file for none of the operator's types
 };
+
+const schedule::FileTemplate& template_of(const ScheduleFile& file, const schedule::FileCase& c) {
+  return *std::find_if(file.templates().begin(), file.templates().end(),
+                       [&](const schedule::FileTemplate& t) { return t.name == c.template_name; });
+}
 
 /// Every case that a file has for the operator, or with --type for those types.
 void load_file(const Selection& select, Loaded& loaded) {
@@ -59,7 +67,8 @@ void load_file(const Selection& select, Loaded& loaded) {
                                 pipeline,
                                 schedule::case_text(file, i),
                                 {c.when, c.buffers, c.variant, c.template_name, c.measured},
-                                std::move(schedule)});
+                                std::move(schedule),
+                                template_of(file, c)});
     }
   }
   for (const schedule::FileVariant& v : file.variants())
@@ -147,6 +156,11 @@ Outcome check(const Selection& select) {
   for (const Entry& e : loaded.entries)
     for (const Diagnostic& d : e.schedule.check(e.pipeline, loaded.target))
       report(d, loaded.entries.size() == 1 ? "" : entry_name(e) + ":\n");
+  if (outcome.code == 0)
+    for (const Entry& e : loaded.entries)
+      if (!e.name.empty())
+        if (const auto d = driver::understated_need(e.body, e.pipeline, e.schedule, loaded.target))
+          report(*d, entry_name(e) + ":\n");
   if (outcome.code == 0 && select.type.empty())
     for (const Diagnostic& d : listed_in_vain(loaded)) report(d, "");
   if (outcome.code == 0)

@@ -7,6 +7,7 @@
 
 #include "calotype/pipeline.h"
 #include "calotype/schedule_file.h"
+#include "driver/device_needs.h"
 #include "schedule/file.h"
 
 namespace calotype {
@@ -122,6 +123,16 @@ void order_templates(std::vector<FileTemplate>& templates, const std::vector<Fil
   templates = std::move(ordered);
 }
 
+/// What lowering refuses runs on no device; `check` and `compile` say why.
+std::vector<std::pair<std::string, std::int64_t>> needs_of_case(const Ways& applied) {
+  try {
+    return driver::device_needs(applied);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::Internal) throw;
+    return needs_of(applied);
+  }
+}
+
 }  // namespace
 
 void ScheduleFile::add(const Pipeline& pipeline, const Schedule& schedule, const NewCase& as) {
@@ -148,7 +159,7 @@ void ScheduleFile::add(const Pipeline& pipeline, const Schedule& schedule, const
                            .measured = normal(as.measured)});
   order_templates(next.templates_, next.cases_);
   FileTemplate& t = *find_named(next.templates_, body);
-  for (const auto& [need, value] : needs_of(applied)) {
+  for (const auto& [need, value] : needs_of_case(applied)) {
     const auto at = std::find_if(t.needs.begin(), t.needs.end(),
                                  [&, name = need](const auto& one) { return one.first == name; });
     if (at == t.needs.end())

@@ -107,6 +107,41 @@ TEST(ScheduleCommand, NumericsThatNoVariantHasAreAFault) {
   EXPECT_TRUE(has(check.out, "'numerics' lists 'e.k', whose order no case changes")) << check.out;
 }
 
+TEST(ScheduleCommand, SharedMemoryIsComparedByCheck) {
+  Directory d;
+  const std::string save = "schedule save matmul @gpu --target cuda-sm_90a -o " + d / "good.json",
+                    check = "schedule check matmul --target cuda-sm_90a ";
+  ASSERT_EQ(run_program(save).code, 0);
+  EXPECT_EQ(run_program(check + d / "good.json").code, 0);
+  std::string text = Directory::read(d / "good.json");
+  const std::string need = "\"shared_kb\": ";
+  const std::size_t at = text.find(need);
+  ASSERT_NE(at, std::string::npos) << text;
+  text.insert(at + need.size(), "0");
+  text.erase(at + need.size() + 1, text.find(' ', at + need.size()) - at - need.size() - 1);
+  const Ran less = run_program(check + d.write("less.json", text));
+  EXPECT_EQ(less.code, 1) << less.err;
+  EXPECT_TRUE(has(less.out, "shared_kb, and the file says 0")) << less.out;
+}
+
+TEST(ScheduleCommand, RunTakesTheCaseOfItsBuffers) {
+  Directory d;
+  ScheduleFile file = two_cases();
+  const Pipeline matmul = find_operator("matmul").pipeline(OperatorTypes(Float(32)));
+  const lang::InputDef& first = matmul.graph().inputs[0];
+  file.add(
+      matmul, {},
+      {.buffers = {{.buffer = first.name, .dense = true, .pitch_multiple = 32}}, .template_name = "form"});
+  const std::string run = "run matmul --repeat 1 --check --explain --schedule " +
+                          d.write("forms.json", file.str()) + kTarget + "--type f32 --size M=9,N=6,K=";
+  const Ran whole = run_program(run + "8"), ragged = run_program(run + "7");
+  EXPECT_TRUE(has(whole.out, "template form: taken")) << whole.out << whole.err;
+  EXPECT_TRUE(has(ragged.out, "template rows: taken")) << ragged.out << ragged.err;
+  EXPECT_TRUE(has(ragged.out, first.name + ".pitch is 28 bytes in dimension 1, not a multiple of 32 bytes"))
+      << ragged.out;
+  EXPECT_EQ(whole.code + ragged.code, 0);
+}
+
 TEST(ScheduleCommand, AMissExplainsItselfAndMayBeAnError) {
   Directory d;
   std::filesystem::create_directories(d / "matmul");

@@ -83,19 +83,33 @@ void expect_refused(const Kernel& kernel, const Buffer& in, const Buffer& out,
   EXPECT_EQ(out.value({0, 0}), before) << "something was written";
 }
 
+/// Runs a kernel of scaled().
+void expect_right(const Kernel& kernel, const Buffer& in, const Buffer& out) {
+  poison(out);
+  kernel.call({in, out});
+  const lang::EqualityReport result =
+      lang::compare_with_reference(out, scaled(in.type()).evaluate({in}), 0, false);
+  EXPECT_TRUE(result.ok) << kernel.target().str() << " " << in.extent(0) << " x " << in.extent(1) << "\n"
+                         << result.str() << "\n"
+                         << kernel.show("lowered");
+}
+
 TEST(AssumeBuffer, ResultsAreTheReferences) {
   for (const Target& target : targets())
-    for (const Type type : {Float(32), UInt(8), Float(64), BFloat(16)})
+    for (const Type type : {Float(32), UInt(8), Float(64), BFloat(16)}) {
+      Schedule dense = rows(target), pitch = rows(target);
+      assume(dense, {.dense = true});
+      assume(pitch, {.pitch_multiple = 64, .base_align = 64});
+      const Kernel of_dense = scaled(type).compile(dense, target),
+                   of_pitch = scaled(type).compile(pitch, target);
       for (const auto& [w, h] : {std::pair{32, 5}, {7, 4}, {1, 1}, {64, 1}, {1, 9}}) {
         const Buffer in = random_buffer(type, {w, h}, 3);
-        Schedule dense = rows(target), pitch = rows(target);
-        assume(dense, {.dense = true});
-        assume(pitch, {.pitch_multiple = 64, .base_align = 64});
-        expect_matches(scaled(type), dense, target, {in}, {Buffer(type, {w, h})});
+        expect_right(of_dense, in, Buffer(type, {w, h}));
         const std::int64_t row = (w * type.bytes() + 63) / 64 * 64 / type.bytes();
-        expect_matches(scaled(type), pitch, target, {moved(in, row)}, {moved(in, row + 64 / type.bytes())});
-        expect_matches(scaled(type), pitch, target, {moved(in, -row)}, {moved(in, row)});
+        expect_right(of_pitch, moved(in, row), moved(in, row + 64 / type.bytes()));
+        expect_right(of_pitch, moved(in, -row), moved(in, row));
       }
+    }
 }
 
 TEST(AssumeBuffer, WholePipelinesUnderIt) {

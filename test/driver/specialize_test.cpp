@@ -60,6 +60,56 @@ TEST(Specialize, EveryBranchHasTheReferencesValues) {
   }
 }
 
+TEST(Specialize, EveryBranchHasTailsOfItsOwn) {
+  const Tail tails[] = {Tail::Auto, Tail::Guard, Tail::Predicate, Tail::ShiftInwards};
+  for (const Target& target : targets())
+    for (const Tail wide : tails)
+      for (const Tail narrow : tails) {
+        // Images may be narrower than the narrow tile; threads of a block may not write the same element
+        // twice.
+        if (narrow == Tail::ShiftInwards || (target.is_gpu() && wide == Tail::ShiftInwards)) continue;
+        Schedule s;
+        const auto tile = [&](Stage stage, std::int64_t factor, Tail tail) {
+          stage.split("x", "xo", "xi", factor, tail);
+          if (target.is_gpu())
+            stage.gpu_blocks("y").gpu_threads("xi");
+          else
+            stage.vectorize("xi");
+        };
+        s["bx"].compute_root();
+        if (!target.is_gpu())
+          s["bx"].specialize("H > 3").split("x", "xo", "xi", 8, Tail::RoundUp).vectorize("xi");
+        tile(s["out"].specialize("W > 12"), 8, wide);
+        tile(s["out"], 4, narrow);
+        const Kernel kernel = stencil().compile(s, target);
+        for (const auto& [w, h] : {std::pair{13, 5}, {24, 2}, {31, 4}, {12, 4}, {5, 3}, {1, 1}}) {
+          const Buffer in = random_buffer(Float(32), {w, h}, 1), out(Float(32), {w, h});
+          poison(out);
+          kernel.call({in, out});
+          const lang::EqualityReport result =
+              lang::compare_with_reference(out, stencil().evaluate({in}), 0, false);
+          EXPECT_TRUE(result.ok) << target.str() << " " << w << " x " << h << "\n" << s.str() << result.str();
+        }
+      }
+}
+
+TEST(Specialize, ExplainsWhichWayACallTakes) {
+  Schedule s;
+  Stage wide = s["out"].specialize("N > 16");
+  wide.specialize("N%8 == 0");
+  const Kernel kernel = doubled().compile(s, Target::interpreter("sm_90a"));
+  const auto explained = [&](std::int64_t n) {
+    return kernel.explain({Buffer(Float(32), {n}), Buffer(Float(32), {n})});
+  };
+  const std::string head = "one schedule for all sizes that it fits: no cases\nits program where ";
+  EXPECT_EQ(explained(16), head + "not N > 16\n");
+  EXPECT_EQ(explained(17), head + "N > 16, not N%8 == 0\n");
+  EXPECT_EQ(explained(24), head + "N > 16, N%8 == 0\n");
+  EXPECT_EQ(kernel.explain({}), head + "not N > 16\n") << "what is not told does not hold";
+  EXPECT_EQ(doubled().compile(Schedule(), Target::interpreter("sm_90a")).explain({}),
+            "one schedule for all sizes that it fits: no cases\n");
+}
+
 TEST(Specialize, AMultipleLeavesNoTail) {
   for (const Target& target : targets()) {
     Schedule s;

@@ -387,6 +387,42 @@ TEST(CaseOrder, ExplainsEveryCase) {
             "case 2: all sizes; template lanes: fits, but case 0 is narrower or stands before it\n");
 }
 
+TEST(ScheduleFile, NeedsAreThoseOfTheLoweredProgram) {
+  Schedule blocks;
+  blocks["C"].gpu_blocks("m").gpu_threads("n", 64);
+  blocks["acc"].compute_at("C", "m").store_in(Memory::Shared).gpu_threads("n", 64);
+  blocks["acc"].update().gpu_threads("n", 64);
+  blocks.assume("N", Assumption::exact(12000));
+  ScheduleFile file("matmul", Target::cuda("sm_90a"));
+  file.add(matmul(), blocks, {.when = {{"M", 1, 64}}, .template_name = "shared"});
+  file.add(matmul(), {}, {.template_name = "main"});
+  EXPECT_NE(file.str().find(R"("shared": { "requires": [], "needs": { "threads": 64, "shared_kb": 47 })"),
+            std::string::npos)
+      << file.str();
+  EXPECT_EQ(ScheduleFile::parse(file.str()).str(), file.str());
+  const ScheduleFile more =
+      ScheduleFile::parse(replaced(file.str(), "\"shared_kb\": 47", "\"shared_kb\": 164"));
+  const auto tried = [&](const char* arch) {
+    return schedule::CaseOrder(more, more.variants()[0], Target::cuda(arch)).tried().size();
+  };
+  EXPECT_EQ(tried("sm_90a"), 2u);
+  EXPECT_EQ(tried("sm_80"), 1u);
+  EXPECT_EQ(tried("sm_120a"), 1u);
+  EXPECT_EQ(tried(""), 2u);
+  EXPECT_NE(schedule::CaseOrder(more, more.variants()[0], Target::cuda("sm_80"))
+                .explain({{"M", 4}})
+                .find("needs 164 KB of shared memory a block, and cuda-sm_80 has 163"),
+            std::string::npos);
+  // A schedule is refused where a block cannot have its memory.
+  Schedule large;
+  large["C"].gpu_blocks("m").gpu_threads("n", 64);
+  large["acc"].compute_at("C", "m").store_in(Memory::Shared).gpu_threads("n", 64);
+  large["acc"].update().gpu_threads("n", 64);
+  large.assume("N", Assumption::exact(30000));
+  EXPECT_TRUE(large.check(matmul(), Target::cuda("sm_90a")).empty());
+  EXPECT_FALSE(large.check(matmul(), Target::cuda("sm_86")).empty());
+}
+
 TEST(CaseOrder, NeedsThatTheTargetDoesNotMeetAreLeftOut) {
   Schedule blocks;
   blocks["C"].gpu_blocks("m").gpu_threads("n", 64);

@@ -1,0 +1,53 @@
+// What a schedule needs of a device.
+#include "driver/device_needs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "calotype/pipeline.h"
+#include "driver/kernel_impl.h"
+#include "schedule/file.h"
+
+namespace calotype::driver {
+
+namespace {
+
+/// The most that a block of any kernel has.
+std::int64_t shared_bytes(const schedule::Scheduled& scheduled) {
+  const lower::Program program =
+      lower::lower(scheduled, lower_options(scheduled, {}, dense_class(scheduled, {})));
+  std::int64_t most = 0;
+  for (const lower::Function& f : program.functions) most = std::max(most, f.shared_bytes);
+  return most;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::int64_t>> device_needs(const schedule::Ways& ways) {
+  std::vector<std::pair<std::string, std::int64_t>> needs = schedule::needs_of(ways);
+  if (!ways.ways.front().scheduled.target.is_gpu()) return needs;
+  std::int64_t most = 0;
+  for (const schedule::Way& way : ways.ways) most = std::max(most, shared_bytes(way.scheduled));
+  if (most > 0) needs.emplace_back("shared_kb", (most + 1023) / 1024);
+  return needs;
+}
+
+std::optional<Diagnostic> understated_need(const schedule::FileTemplate& listed, const Pipeline& pipeline,
+                                           const Schedule& schedule, const Target& target) {
+  for (const auto& [need, value] :
+       device_needs(schedule::ways_or_throw(pipeline.graph(), schedule, target))) {
+    std::int64_t stated = 0;
+    for (const auto& [name, number] : listed.needs)
+      if (name == need) stated = number;
+    if (stated < value)
+      return Diagnostic{.kind = ErrorKind::Usage,
+                        .message = fmt::format("the template '{}' needs {} {}, and the file says {}",
+                                               listed.name, value, need, stated),
+                        .value = std::to_string(stated),
+                        .legal = std::to_string(value)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace calotype::driver
