@@ -18,10 +18,11 @@ bool is_promise(const std::string& name) {
   return std::find(all.begin(), all.end(), name) != all.end();
 }
 
-/// Tails that compute points outside the loop's range, or ask for a least extent.
+/// Tails that compute or read points outside the loop's range, or ask for a least extent.
 bool has_large_tail(const schedule::Directive& d) {
   const schedule::Value* tail = schedule::find_arg(d, "tail");
-  return tail && (*tail == schedule::Value("shift_inwards") || *tail == schedule::Value("round_up"));
+  return tail && (*tail == schedule::Value("shift_inwards") || *tail == schedule::Value("round_up") ||
+                  *tail == schedule::Value("predicate_stores"));
 }
 
 /// Whether the directive turned a call away with this message.
