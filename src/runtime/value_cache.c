@@ -132,10 +132,13 @@ calotype_values* calotype_values_make(uint32_t owner, const int64_t* key, uint32
   if (v->key && key_count) memcpy(v->key, key, key_count * sizeof *key);
   int complete = v->key != NULL;
   for (uint32_t i = 0; complete && i < count; ++i) {
-    const size_t wanted = bytes[i] > 0 ? (size_t)bytes[i] : 1;
-    const size_t size = (wanted + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    v->memory[i] = size >= wanted ? aligned_alloc(ALIGNMENT, size) : NULL;
-    complete = v->memory[i] != NULL && !__builtin_add_overflow(v->bytes, (int64_t)size, &v->bytes);
+    const int64_t wanted = bytes[i] > 0 ? bytes[i] : 1;
+    if (wanted <= INT64_MAX - ALIGNMENT) {
+      const int64_t size = (wanted + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+      v->memory[i] = aligned_alloc(ALIGNMENT, (size_t)size);
+      v->bytes += size;
+    }
+    complete = v->memory[i] != NULL;
   }
   if (complete) return v;
   free_values(v);

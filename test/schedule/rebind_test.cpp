@@ -24,6 +24,7 @@ Schedule everything(const std::string& A, const std::string& acc, const std::str
   Schedule s;
   s[C].split(m, "mo", "mi", 8).vectorize(n, 4).unroll(n + ".o", 2).parallel("mo");
   s[acc].compute_at(C, "mo").bound(n, 0, 64).reorder(m, n);
+  s[acc].layout({n + " % 4", m, n + " / 4"});
   s[acc].update().split(k, "ko", "ki", 4);
   Stage part = s[acc].update().rfactor({{"ki", "lane"}}, "part");
   s[part].compute_at(C, "mo").reorder(m, n, "lane");
