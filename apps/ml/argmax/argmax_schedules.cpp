@@ -1,8 +1,6 @@
 // Schedules of argmax: from the plainest to the one that is shipped.
 #include <calotype/operator.h>
 
-#include <algorithm>
-
 namespace {
 
 using namespace calotype;
@@ -28,13 +26,14 @@ void reduce_in_lanes(Schedule& s, const std::string& of, const std::string& loop
       .reorder_storage("lane", "i")
       .vectorize("lane", vector);
   s[own].update().reorder("lane", "i", "outer").vectorize("lane", vector).unroll("lane.o").unroll("i");
+  s[of].update().vectorize("inner");
 }
 
 // ROWS rows side by side, so that memory is read in as many places at a time; a maximum, and then a least
 // place, for each of LANES.
 Schedule host(const OperatorTypes& types) {
   Schedule s;
-  const Knob rows = s.knob("ROWS", 8), lanes = s.knob("LANES", std::max(32, 64 / types.all().bytes())),
+  const Knob rows = s.knob("ROWS", 4), lanes = s.knob("LANES", 64),
              vector = s.knob("VECTOR", 64 / types.all().bytes()), place_vector = s.knob("PLACES", 16);
   s["out"].compute_root().split("i", "io", "ii", rows).parallel("io").parallel("j").parallel("l");
   reduce_in_lanes(s, "peak", "k", lanes, vector);

@@ -18,7 +18,7 @@ Schedule naive(const OperatorTypes&) {
 // rows lie there, in one run, of which every fourth element is a column; the sums likewise on their way out.
 Schedule host(const OperatorTypes&) {
   Schedule s;
-  const Knob rows = s.knob("ROWS", 16), columns = s.knob("COLUMNS", 16), block = s.knob("BLOCK", 4);
+  const Knob rows = s.knob("ROWS", 16), columns = s.knob("COLUMNS", 64), block = s.knob("BLOCK", 4);
   s["value"].compute_inline();
   s["out"]
       .compute_root()

@@ -20,16 +20,23 @@ void add_in_lanes(Schedule& s, const std::string& of, const Knob& lanes, const K
   Stage own = s[of].update().rfactor({{"ki", "lane"}}, of + "_lanes");
   s[own].compute_at("out", "r").store_in(Memory::Stack).vectorize("lane", vector).unroll("lane.o");
   s[own].update().reorder("lane", "ko").vectorize("lane", vector).unroll("lane.o");
+  s[of].update().vectorize("ki");
 }
 
-// A row at a time, in parallel: x and the residual come from memory once and from the nearest cache twice
-// more. While a row is written the next one is fetched.
+// A row at a time, in parallel: x and the residual come from memory once. In f32 they come from the nearest
+// cache twice more, and while a row is written the next one is fetched. In bf16 the conversions are most of
+// the work, and h is stored in f32.
 Schedule host(const OperatorTypes& types) {
   Schedule s;
-  const Knob lanes = s.knob("LANES", 64), vector = s.knob("VECTOR", 64 / types.all().bytes());
-  s["h"].compute_inline();
+  const bool narrow = types.all() == BFloat(16);
+  const Knob lanes = s.knob("LANES", 64), vector = s.knob("VECTOR", narrow ? 64 : 16);
   s["out"].compute_root().stream_stores().vectorize("c", vector).parallel("r");
-  s["out"].prefetch("x", "c.o", "r", 1).prefetch("residual", "c.o", "r", 1);
+  if (narrow) {
+    s["h"].compute_at("out", "r").vectorize("c", vector);
+  } else {
+    s["h"].compute_inline();
+    s["out"].prefetch("x", "c.o", "r", 1).prefetch("residual", "c.o", "r", 1);
+  }
   add_in_lanes(s, "total", lanes, vector);
   add_in_lanes(s, "squares", lanes, vector);
   s["scale"].compute_at("out", "r");

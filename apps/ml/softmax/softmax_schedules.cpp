@@ -23,23 +23,32 @@ Schedule rows(const OperatorTypes&) {
   return s;
 }
 
-// The rows, vectorised; maximum and sum are kept for each lane and combined at the end of the row.
+/// `of`, a reduction over k in each row: a result for each of LANES, in vectors, combined at the end.
+void reduce_in_lanes(Schedule& s, const std::string& of, const Knob& lanes, const Knob& vector) {
+  s[of].compute_at("out", "row");
+  s[of].update().split("k", "ko", "ki", lanes);
+  Stage own = s[of].update().rfactor({{"ki", "lane"}}, of + "_lanes");
+  s[own].compute_at("out", "row").store_in(Memory::Stack).vectorize("lane", vector).unroll("lane.o");
+  s[own].update().reorder("lane", "ko").vectorize("lane", vector).unroll("lane.o");
+  s[of].update().vectorize("ki");
+}
+
+// The rows, vectorised; maximum and sum are kept for each lane and combined at the end of the row. The output
+// is written past the caches.
 Schedule host(const OperatorTypes&) {
   Schedule s;
-  const Knob lanes = s.knob("LANES", 16), vector = s.knob("VECTOR", 8);
+  const Knob lanes = s.knob("LANES", 64), vector = s.knob("VECTOR", 32);
   s["value"].compute_inline();
-  s["out"].compute_root().fuse("i", "j", "ij").fuse("ij", "l", "row").vectorize("n", vector).parallel("row");
-  s["peak"].compute_at("out", "row");
-  s["peak"].update().split("k", "ko", "ki", lanes);
-  Stage peaks = s["peak"].update().rfactor({{"ki", "lane"}}, "peaks");
-  s[peaks].compute_at("out", "row").vectorize("lane", vector);
-  s[peaks].update().reorder("lane", "ko").vectorize("lane", vector);
+  s["out"]
+      .compute_root()
+      .stream_stores()
+      .fuse("i", "j", "ij")
+      .fuse("ij", "l", "row")
+      .vectorize("n", vector)
+      .parallel("row");
+  reduce_in_lanes(s, "peak", lanes, vector);
   s["e"].compute_at("out", "row").vectorize("n", vector);
-  s["total"].compute_at("out", "row");
-  s["total"].update().split("k", "ko", "ki", lanes);
-  Stage totals = s["total"].update().rfactor({{"ki", "lane"}}, "totals");
-  s[totals].compute_at("out", "row").vectorize("lane", vector);
-  s[totals].update().reorder("lane", "ko").vectorize("lane", vector);
+  reduce_in_lanes(s, "total", lanes, vector);
   return s;
 }
 

@@ -16,25 +16,30 @@ Schedule naive(const OperatorTypes&) {
 
 // Strips of COLUMNS columns in parallel, so narrow that all rows of a strip stay in the cache. A strip is
 // copied together as it is read: rows of x may lie a power of two apart, and would then push each other out.
-// Of the copy the maxima, the exponentials with their sums, the quotients, every pass in vectors along the
-// rows.
+// Three passes over it, in vectors along the rows: the copy with the maxima, the exponentials with their
+// sums, the quotients. Maxima and sums stay in registers.
 Schedule host(const OperatorTypes&) {
   Schedule s;
-  const Knob columns = s.knob("COLUMNS", 64), vector = s.knob("VECTOR", 16), ahead = s.knob("AHEAD", 16);
+  const Knob columns = s.knob("COLUMNS", 64), vector = s.knob("VECTOR", 32), ahead = s.knob("AHEAD", 16);
   s["out"]
       .compute_root()
       .stream_stores()
       .split("c", "co", "ci", columns)
       .reorder("ci", "r", "co")
       .vectorize("ci", vector)
+      .unroll("ci.o")
       .parallel("co");
-  s["value"].compute_at("out", "co").vectorize("c", vector).prefetch("x", "r", "r", ahead);
-  s["peak"].compute_at("out", "co").vectorize("c", vector);
-  s["peak"].update().reorder("c", "k").vectorize("c", vector);
-  s["e"].compute_at("out", "co").vectorize("c", vector);
-  s["total"].compute_at("out", "co").vectorize("c", vector);
-  s["total"].update().reorder("c", "q").vectorize("c", vector);
-  s["scale"].compute_at("out", "co").vectorize("c", vector);
+  const auto in_vectors = [&](Stage stage) { stage.vectorize("c", vector).unroll("c.o"); };
+  for (const char* func : {"value", "peak", "e", "total", "scale"}) {
+    s[func].compute_at("out", "co");
+    in_vectors(s[func]);
+  }
+  for (const char* func : {"peak", "total"}) s[func].store_in(Memory::Stack);
+  s["value"].prefetch("x", "r", "r", ahead);
+  in_vectors(s["peak"].update().reorder("c", "k"));
+  s["peak"].update().compute_with("value", "r");
+  in_vectors(s["total"].update().reorder("c", "q"));
+  s["total"].update().compute_with("e", "r");
   return s;
 }
 

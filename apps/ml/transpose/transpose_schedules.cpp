@@ -20,13 +20,13 @@ Schedule tiles(const OperatorTypes&) {
   return s;
 }
 
-// The tiles, in registers: 4 columns of x as the rows lie, in one run, of which every fourth element is a
-// vector of the output. The tile's rows of x are read in order, its rows of the output written in whole
-// lines.
+// The tiles, in registers: 16 bytes of each of VECTOR rows of x, of which the columns are vectors of the
+// output. The tile's rows of x are read in order, its rows of the output written in whole lines.
 Schedule host(const OperatorTypes& types) {
   Schedule s;
-  const Knob vector = s.knob("VECTOR", 64 / types.all().bytes()), height = s.knob("HEIGHT", 1024),
-             block = s.knob("BLOCK", 4);
+  const int bytes = types.all().bytes();
+  const Knob vector = s.knob("VECTOR", bytes == 1 ? 64 : 128 / bytes),
+             height = s.knob("HEIGHT", 4096 / bytes), block = s.knob("BLOCK", 16 / bytes);
   s["out"]
       .compute_root()
       .stream_stores()

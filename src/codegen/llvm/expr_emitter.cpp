@@ -100,7 +100,7 @@ Value* ExprEmitter::emit_node(const Expr& e) {
   }
   std::vector<Value*> operands;  // what is left are math functions
   for (const Expr& arg : e->args) operands.push_back(widen(b_, arg->type, emit(arg)));
-  return narrow(b_, e->type, emit_math(b_, e->op, operands));
+  return narrow(b_, e->type, emit_math(b_, settings_.machine, e->op, operands));
 }
 
 namespace {

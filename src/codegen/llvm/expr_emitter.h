@@ -41,6 +41,11 @@ class ExprEmitter {
   // ramp_compare.cpp
   llvm::Value* ramp_comparison(const Expr& e);
 
+  // columns.cpp
+  static bool whole_run_is_ours(const ir::Buffer& buffer, const Expr& base, std::int64_t stride, int lanes);
+  static bool is_column(const ir::Buffer& buffer, Type type, const Expr& base, std::int64_t stride);
+  llvm::Value* load_column(const ir::BufferPtr& buffer, Type type, std::int64_t base, int stride);
+
   // memory.cpp
   struct Affine {
     Expr base;    ///< scalar

@@ -15,15 +15,24 @@ llvm::Type* like(Value* value, llvm::Type* element) { return with_element(value-
 Value* real(Value* like, double value) { return llvm::ConstantFP::get(like->getType(), value); }
 Value* number(Value* like, std::uint64_t value) { return llvm::ConstantInt::get(like->getType(), value); }
 
+/// The upper 16 bits of each 32-bit lane. Of vectors by one shuffle (machines here are little-endian), which
+/// takes the place of a shift and a narrowing and joins two registers as well.
+Value* upper_half(Builder& b, Value* bits) {
+  const int lanes = lanes_of(bits);
+  if (lanes == 1) return b.CreateTrunc(b.CreateLShr(bits, number(bits, 16)), b.getInt16Ty());
+  auto* halves = llvm::FixedVectorType::get(b.getInt16Ty(), 2 * static_cast<unsigned>(lanes));
+  std::vector<int> upper;
+  for (int i = 0; i < lanes; ++i) upper.push_back(2 * i + 1);
+  return b.CreateShuffleVector(b.CreateBitCast(bits, halves), upper);
+}
+
 /// f32 to the bits of a bf16: add half of the last place, less one where the last kept bit is even.
 Value* to_bfloat(Builder& b, Value* x) {
   Value* bits = b.CreateBitCast(x, like(x, b.getInt32Ty()));
-  Value* high = b.CreateLShr(bits, number(bits, 16));
-  Value* rounding = b.CreateAdd(b.CreateAnd(high, number(bits, 1)), number(bits, 0x7fff));
-  Value* rounded = b.CreateLShr(b.CreateAdd(bits, rounding), number(bits, 16));
-  Value* quiet = b.CreateOr(high, number(bits, 0x40));
-  Value* result = b.CreateSelect(b.CreateFCmpUNO(x, x), quiet, rounded);
-  return b.CreateTrunc(result, like(x, b.getInt16Ty()));
+  Value* odd = b.CreateAnd(b.CreateLShr(bits, number(bits, 16)), number(bits, 1));
+  Value* rounded = b.CreateAdd(b.CreateAdd(bits, number(bits, 0x7fff)), odd);
+  Value* quiet = b.CreateOr(bits, number(bits, 0x400000));
+  return upper_half(b, b.CreateSelect(b.CreateFCmpUNO(x, x), quiet, rounded));
 }
 
 /// f64 to f32, inexact values to the neighbour whose last bit is 1: rounding that again to a narrower type

@@ -11,7 +11,6 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -19,6 +18,7 @@
 
 #include "codegen/llvm/backend.h"
 #include "codegen/llvm/hand_over.h"
+#include "codegen/llvm/scratch.h"
 #include "ir/extern_call.h"
 #include "ir/runtime_type.h"
 #include "runtime/print.h"
@@ -26,7 +26,6 @@
 namespace calotype::llvm_backend {
 namespace {
 
-constexpr std::size_t kAlignment = 64;
 std::atomic<int> thread_limit{0};
 
 int parallel_for_tbb(void* context, ParallelBody body, std::int64_t begin, std::int64_t end, void* closure) {
@@ -113,15 +112,13 @@ int calotype_host_parallel_for(void* context, ParallelBody body, std::int64_t be
 void* calotype_host_allocate(void* context, std::int64_t bytes) {
   auto* hooks = static_cast<Hooks*>(context);
   if (hooks && hooks->allocate) return hooks->allocate(hooks, bytes);
-  if (bytes < 0 || bytes > INT64_MAX - std::int64_t{kAlignment}) return nullptr;
-  auto size = (static_cast<std::size_t>(bytes) + kAlignment - 1) / kAlignment * kAlignment;
-  return std::aligned_alloc(kAlignment, size ? size : kAlignment);
+  return allocate_scratch(bytes);
 }
 
 void calotype_host_release(void* context, void* memory) {
   auto* hooks = static_cast<Hooks*>(context);
   if (hooks && hooks->release) return hooks->release(hooks, memory);
-  std::free(memory);
+  release_scratch(memory);
 }
 
 void calotype_host_check_failed(void* context, const char* text, const std::int64_t* values,

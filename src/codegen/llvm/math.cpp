@@ -4,6 +4,7 @@
 
 #include <llvm/IR/Module.h>
 
+#include "codegen/llvm/math_avx512.h"
 #include "codegen/llvm/math_f32.h"
 
 namespace calotype::llvm_backend {
@@ -203,8 +204,10 @@ Value* transcendental(Builder& b, ir::Op op, llvm::ArrayRef<Value*> v) {
 
 }  // namespace
 
-Value* emit_math(Builder& b, ir::Op op, llvm::ArrayRef<Value*> operands) {
+Value* emit_math(Builder& b, const Machine& machine, ir::Op op, llvm::ArrayRef<Value*> operands) {
   Value* x = operands[0];
+  if (machine.avx512 && x->getType()->getScalarType()->isFloatTy())
+    if (Value* own = emit_math_avx512(b, op, operands)) return own;
   switch (op) {
     case ir::Op::Sqrt:
       return b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);

@@ -172,26 +172,6 @@ Value* ExprEmitter::load_scalar(const ir::BufferPtr& buffer, const Expr& index, 
   return phi;
 }
 
-namespace {
-
-/// Whether the strided run from `base` lies, with the elements between and around it that make up `stride`
-/// whole vectors, in memory of a constant size. Vectors so placed are the same for all runs that interleave,
-/// as the columns of a tile that is transposed: each is loaded once, and memory that is read in no other way
-/// becomes registers.
-bool whole_run_is_ours(const ir::Buffer& buffer, const Expr& base, std::int64_t stride, int lanes) {
-  const auto start = ir::as_int(base);
-  if (!start || *start < 0 || buffer.space != ir::MemorySpace::Stack) return false;
-  std::int64_t size = 1;
-  for (const Expr& extent : buffer.extents) {
-    const auto known = ir::as_int(extent);
-    if (!known) return false;
-    size *= *known;
-  }
-  return *start - *start % stride + stride * lanes <= size;
-}
-
-}  // namespace
-
 Value* ExprEmitter::load_vector(const ir::BufferPtr& buffer, Type type, const Expr& index, Value* mask) {
   auto affine = as_affine(index);
   auto stride = affine ? ir::as_int(affine->stride) : std::nullopt;
@@ -202,6 +182,8 @@ Value* ExprEmitter::load_vector(const ir::BufferPtr& buffer, Type type, const Ex
     Value* last = offset(buffer, address(buffer, emit(affine->base)), 1 - type.lanes);
     return reversed(b_, dense_load(buffer, type, last, mask ? reversed(b_, mask) : nullptr));
   }
+  if (!mask && is_column(*buffer, type, affine->base, *stride))
+    return load_column(buffer, type, *ir::as_int(affine->base), static_cast<int>(*stride));
   bool dense = *stride > 1 && *stride <= kMaxDenseStride && (!mask || masks_dense(type));
   if (!dense) return gather(buffer, type, index, mask);
   if (!mask && whole_run_is_ours(*buffer, affine->base, *stride, type.lanes)) {

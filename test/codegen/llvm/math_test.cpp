@@ -189,6 +189,38 @@ TEST(Math, Atan2AndHypotWithinTwoUlp) {
   }
 }
 
+TEST(Math, FastDivideIsWithinItsPromise) {
+  std::vector<float> x = sweep(), y = x;
+  std::mt19937 random(5);
+  std::shuffle(y.begin(), y.end(), random);
+  x.resize(x.size() / kLanes * kLanes);
+  y.resize(x.size());
+  const float infinity = std::numeric_limits<float>::infinity();
+  x[0] = 3, y[0] = infinity, x[1] = -3, y[1] = infinity, x[2] = 3, y[2] = 0.0f, x[3] = 3, y[3] = -0.0f;
+  for (const std::string arch : {"", "x86_64-avx2"}) {
+    Options options;
+    options.arch = arch;
+    auto module = compile({math_function(Op::FastDivide, Float(32), "f", kLanes, true)}, options);
+    std::vector<float> out(x.size());
+    ASSERT_EQ(call(*module, "f", {static_cast<std::int64_t>(x.size())}, {x.data(), y.data(), out.data()}),
+              kGood);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double a = x[i], b = y[i], exact = a / b;
+      const bool subnormal = b != 0 && std::abs(b) < 0x1p-126;
+      if (!std::isfinite(a) || subnormal) continue;
+      if (std::isnan(exact)) {
+        ASSERT_TRUE(std::isnan(out[i])) << a << " / " << b;
+      } else if (std::isinf(static_cast<float>(exact)) || std::isinf(out[i])) {
+        ASSERT_TRUE(std::abs(exact) >= 0x1p128 * (1 - 0x1p-21)) << a << " / " << b << " gave " << out[i];
+        ASSERT_EQ(std::signbit(out[i]), std::signbit(exact));
+      } else {
+        ASSERT_LE(std::abs(out[i] - exact), std::abs(exact) * 0x1p-21 + std::abs(a) * 0x1p-126 + 0x1p-149)
+            << a << " / " << b << " gave " << out[i];
+      }
+    }
+  }
+}
+
 TEST(Math, SignedZeros) {
   for (Op op : {Op::Tanh, Op::Erf, Op::Sin, Op::Sqrt, Op::Tan, Op::Asin, Op::Atan, Op::Sinh, Op::Asinh,
                 Op::Atanh, Op::Expm1, Op::Log1p}) {

@@ -188,41 +188,52 @@ TEST(Memory, StridedLoadsAvx2) { check_strided(false, "x86_64-avx2"); }
 TEST(Memory, StridedStores) { check_strided(true, ""); }
 TEST(Memory, StridedStoresAvx2) { check_strided(true, "x86_64-avx2"); }
 
-/// Runs that start at every element of a tile on the stack and stay inside it, as columns of its rows: those
-/// that are loaded as whole vectors and those too near to the end for it.
+/// Runs that start at every element of a tile on the stack and stay inside it, as columns of its rows.
+void check_tile(Type type, std::int64_t stride, int lanes, std::int64_t spare, const std::string& arch) {
+  const std::int64_t size = stride * lanes + spare, runs = stride + spare;
+  auto in = argument("in", type, true), out = argument("out", type);
+  auto tile = local("tile", type, ir::MemorySpace::Stack, ir::index(size));
+  auto i = loop_var("i");
+  std::vector<ir::Stmt> body{
+      loop(i, ir::index(0), ir::index(size), ir::store(tile, load(in, ir::make_var(i)), {ir::make_var(i)}))};
+  for (std::int64_t first = 0; first < runs; ++first) {
+    body.push_back(ir::store(out, load(tile, ramp(ir::index(first), stride, lanes)),
+                             {ramp(ir::index(first * lanes), 1, lanes)}));
+  }
+  lower::Function f;
+  f.name = "f";
+  f.buffers = {in, out};
+  f.body = ir::allocate(tile, ir::block(body));
+  Array x(type, static_cast<std::size_t>(size)), got(type, static_cast<std::size_t>(runs * lanes)),
+      expected = got;
+  Values values(7);
+  for (std::int64_t n = 0; n < size; ++n) x.set(static_cast<std::size_t>(n), values.any(type));
+  for (std::int64_t first = 0; first < runs; ++first)
+    for (std::int64_t n = 0; n < lanes; ++n)
+      expected.set(static_cast<std::size_t>(first * lanes + n),
+                   x.get(static_cast<std::size_t>(first + n * stride)));
+  auto module = compile({f}, on(arch));
+  ASSERT_EQ(call(*module, "f", {}, {x.data(), got.data()}), kGood);
+  ASSERT_TRUE(got == expected) << type.str() << " stride " << stride << " lanes " << lanes << " spare "
+                               << spare << " " << arch;
+}
+
+/// Those that are loaded as whole vectors and those too near to the end for it.
 TEST(Memory, StridedLoadsOfATile) {
-  constexpr int lanes = 16;
   for (const std::string& arch : kArchs)
     for (Type type : kTypes)
       for (std::int64_t stride : {2, 3, 4, 7})
-        for (std::int64_t spare : {0, 1, 5}) {
-          const std::int64_t size = stride * lanes + spare, runs = stride + spare;
-          auto in = argument("in", type, true), out = argument("out", type);
-          auto tile = local("tile", type, ir::MemorySpace::Stack, ir::index(size));
-          auto i = loop_var("i");
-          std::vector<ir::Stmt> body{loop(i, ir::index(0), ir::index(size),
-                                          ir::store(tile, load(in, ir::make_var(i)), {ir::make_var(i)}))};
-          for (std::int64_t first = 0; first < runs; ++first) {
-            body.push_back(ir::store(out, load(tile, ramp(ir::index(first), stride, lanes)),
-                                     {ramp(ir::index(first * lanes), 1, lanes)}));
-          }
-          lower::Function f;
-          f.name = "f";
-          f.buffers = {in, out};
-          f.body = ir::allocate(tile, ir::block(body));
-          Array x(type, static_cast<std::size_t>(size)), got(type, static_cast<std::size_t>(runs * lanes)),
-              expected = got;
-          Values values(7);
-          for (std::int64_t n = 0; n < size; ++n) x.set(static_cast<std::size_t>(n), values.any(type));
-          for (std::int64_t first = 0; first < runs; ++first)
-            for (std::int64_t n = 0; n < lanes; ++n)
-              expected.set(static_cast<std::size_t>(first * lanes + n),
-                           x.get(static_cast<std::size_t>(first + n * stride)));
-          auto module = compile({f}, on(arch));
-          ASSERT_EQ(call(*module, "f", {}, {x.data(), got.data()}), kGood);
-          ASSERT_TRUE(got == expected)
-              << type.str() << " stride " << stride << " spare " << spare << " " << arch;
-        }
+        for (std::int64_t spare : {0, 1, 5}) check_tile(type, stride, 16, spare, arch);
+}
+
+/// Rows of 16 bytes, which are transposed as blocks: from one to more than a register has.
+TEST(Memory, ColumnsOfATile) {
+  for (const std::string& arch : kArchs)
+    for (Type type : {Int(8), UInt(16), BFloat(16), Float(32), Int(64)}) {
+      const int stride = 16 / type.bytes();
+      for (int blocks : {1, 2, 3, 4, 8})
+        for (std::int64_t spare : {0, 3}) check_tile(type, stride, blocks * stride, spare, arch);
+    }
 }
 
 /// out[i] = in[base + table[i]] and out[table[i]] = in[i], masked and not, with 64-bit and 32-bit tables.
