@@ -121,12 +121,13 @@ class Widener {
       return n;
     }
     std::vector<Expr> args;
-    bool any = false;
+    bool any = false, changed = false;
     for (const Expr& a : n->args) {
       args.push_back(go(a));
       any |= args.back()->type.is_vector();
+      changed |= !args.back().same_as(a);
     }
-    if (!any) return n;
+    if (!any) return changed ? ir::make(n->op, n->type, std::move(args), n->attr) : n;
     if (ir::is(n, ir::Op::Load)) return wide_load(n, args[0], mask);
     if (ir::is(n, ir::Op::LoadIf) && !args[1]->type.is_vector()) return uniform_load(n, args[0], args[1]);
     for (Expr& a : args) a = broadcast(a);

@@ -269,6 +269,28 @@ TEST(MaskedTails, OfUpdates) {
     }
 }
 
+/// What all lanes load from one place is loaded once, under a condition of its own.
+TEST(MaskedTails, OfALoadThatDoesNotVary) {
+  Dim W("W"), H("H");
+  ImageParam in(Float(32), {W, H}, "in"), weights(Float(32), {H}, "weights");
+  Var x("x"), y("y");
+  Func f("f"), out("out");
+  f(x, y) = in(x, y) * abs(weights(y));
+  out(x, y) = f(x, y) + 1.0f;
+  const Pipeline p("weighted", {in, weights}, {Output(out, {W, H})});
+  for (const Target& target : targets())
+    for (const bool both : {false, true}) {
+      Schedule s;
+      s["f"].compute_root().split("y", "yo", "yi", 4, both ? Tail::PredicateLoads : Tail::Guard);
+      s["f"].vectorize("x", 8, Tail::PredicateLoads).reorder("x.v", "yi", "x.o", "yo");
+      if (target.is_gpu()) s["f"].gpu_blocks("x.o", "yo");
+      for (const auto& [w, h] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {11, 3}, {16, 6}})
+        testing::expect_matches(p, s, target,
+                                {random_buffer(Float(32), {w, h}, 6), random_buffer(Float(32), {h}, 7)},
+                                {Buffer(Float(32), {w, h})});
+    }
+}
+
 TEST(MaskedTails, OfAnOutputWithUpdates) {
   Dim W("W");
   ImageParam in(Float(32), {W}, "in");

@@ -158,12 +158,15 @@ void propose_set_estimate(Draft& d) {
   on_some_dim(d, [&](Stage& s, const std::string& dim) { s.set_estimate(dim, min, extent); });
 }
 
-/// Of Funcs that read an input it is taken back.
+/// Of Funcs that read an input it is taken back, and with it the place.
 void propose_memoize(Draft& d) {
   d.stage = 0;
   const bool placed = d.state().funcs[d.func.value].compute_directive >= 0;
-  if (!placed || d.state().out.of(d.func).compute.kind != schedule::Place::Kind::Root) return;
-  d.record_stage([](Stage& s) { s.memoize(); });
+  if (placed && d.state().out.of(d.func).compute.kind != schedule::Place::Kind::Root) return;
+  d.record_stage([&](Stage& s) {
+    if (!placed) s.compute_root();
+    s.memoize();
+  });
 }
 
 void propose_stream_stores(Draft& d) {
