@@ -213,10 +213,25 @@ std::vector<Expr> calls_in(const lang::StageDef& stage) {
   return calls;
 }
 
+/// A value that loops decide is not there when a call is checked: the text has the expression in its place.
+static void write_out(LoopTree::Check& check, std::size_t value) {
+  const std::string expression = ir::to_string(check.values[value]);
+  std::size_t before = 0;
+  for (std::string* text : {&check.message, &check.legal})
+    for (std::size_t at = 0; (at = text->find("{}", at)) != std::string::npos; at += 2)
+      if (before++ == value) {
+        text->replace(at, 2, expression);
+        check.values.erase(check.values.begin() + static_cast<std::ptrdiff_t>(value));
+        return;
+      }
+}
+
 void require(LoopTree& tree, LoopTree::Check check) {
   check.condition = ir::simplify(check.condition, tree.facts);
   if (ir::is_one(check.condition) || ir::prove(check.condition, tree.facts)) return;
   for (Expr& v : check.values) v = ir::simplify(v, tree.facts);
+  for (std::size_t i = check.values.size(); i-- > 0;)
+    if (depends_on_loops(tree, check.values[i])) write_out(check, i);
   tree.checks.push_back(std::move(check));
 }
 

@@ -52,5 +52,37 @@ TEST(BoundPromise, AnotherSizeIsRefused) {
   }
 }
 
+/// What is needed starts where a loop says, and ends where the size says: only the end can break the promise.
+TEST(BoundPromise, OfWhatALoopNeedsIsCheckedWhereSizesDecide) {
+  Dim W("W");
+  Var x("x"), y("y");
+  RDom r(0, W, "r");
+  Func f("f"), out("out");
+  f(x, y) = cast<std::int32_t>(x * 3 + y);
+  out(x) = 0;
+  out(x) += f(r + 2, x) + f(x, r);
+  const Pipeline p("both_ways", {}, {Output(out, {W})});
+  for (const Target& target : testing::targets()) {
+    Schedule s;
+    s["f"].compute_at(s["out"].update(0), "x").bound("x", 0, 16);
+    if (target.is_gpu()) {
+      s["f"].bound_storage("y", 32);
+      s["out"].gpu_blocks("x");
+      s["out"].update(0).gpu_blocks("x");
+    }
+    expect_matches(p, s, target, {}, {Buffer(Int(32), {8})}, {{"W", 8}});
+    try {
+      p.compile(s, target).call({Buffer(Int(32), {20})});
+      FAIL() << "ran";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::Argument);
+      EXPECT_NE(e.diagnostic().message.find("bound(x, 0, 16) does not hold what is needed, min("),
+                std::string::npos)
+          << e.what();
+      EXPECT_NE(e.diagnostic().message.find("to 21"), std::string::npos) << e.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace calotype

@@ -123,7 +123,7 @@ void propose_store_in(Draft& d) {
                                    gpu = {Memory::Shared, Memory::Register, Memory::Local, Memory::Auto},
                                    gpu_root = {Memory::Auto, Memory::Global, Memory::Shared};
   const bool inside = computed_at_loop(d);
-  if (!inside && d.random.chance(50)) return;
+  if (!inside && d.random.chance(85)) return;
   const Memory memory =
       d.random.pick(d.target.is_gpu() ? (inside ? gpu : gpu_root) : (inside ? host : host_root));
   d.record_stage([&](Stage& s) { s.store_in(memory); });

@@ -18,7 +18,7 @@ class Drawing {
   explicit Drawing(Draft& draft) : d_(draft), random_(draft.random) {}
 
   void run() {
-    if (random_.chance(45)) choose_focus();
+    if (random_.chance(55)) choose_focus();
     if (random_.chance(50)) ask(Turn::Graph);
     if (random_.chance(15)) ask(Turn::Graph);
     if (focus_ && focus_->turn == Turn::Graph) focus_->propose(d_);
