@@ -17,7 +17,8 @@ static calotype_error_kind make_mirror(const call* c, uint32_t i) {
   int64_t bytes, below;
   calotype_span(b, &bytes, &below);
   void* memory = NULL;
-  calotype_error_kind kind = device->allocate(device->state, c->context, bytes, &memory);
+  calotype_error_kind kind =
+      device->allocate(device->state, c->context, c->plan->arguments[i].name, bytes, &memory);
   if (kind) return kind;
   c->argument_memory[i] = (call_memory){(char*)memory + below, memory};
   if (c->plan->arguments[i].is_output && !c->plan->arguments[i].keeps) return CALOTYPE_GOOD;
@@ -72,7 +73,7 @@ static calotype_error_kind allocate_workspace(const call* c) {
     if (kind) return kind;
     if (bytes <= 0) continue;
     void* memory = NULL;
-    kind = device->allocate(device->state, c->context, bytes, &memory);
+    kind = device->allocate(device->state, c->context, w->name, bytes, &memory);
     if (kind) return kind;
     c->workspace[i] = (call_memory){memory, memory};
   }
