@@ -14,21 +14,29 @@ enum class ErrorKind {
   Argument,   ///< a buffer or Param of a call that does not fit
   Target,     ///< a target that cannot run here (exit code 3)
   Internal,   ///< a broken invariant of the library (exit code 4)
+  Memory,     ///< a call that needs more memory than there is, of the host or the device (exit code 2)
 };
 
-/// "usage", "algorithm", "schedule", "argument", "target", "internal".
+/// "usage", "algorithm", "schedule", "argument", "target", "internal", "memory".
 const char* to_string(ErrorKind kind);
+
+/// What a name in a refusal is.
+enum class Subject { Func, Input, Param, Size, Pipeline };
+
+/// "Func", "Input", "Param", "Size", "Pipeline".
+const char* to_string(Subject subject);
 
 /// One refusal. Members that do not apply are empty. `str()` is the text a user reads:
 /// message, then the place, then what would be legal.
 struct Diagnostic {
   ErrorKind kind = ErrorKind::Internal;
-  std::string message;    ///< one sentence
-  std::string func;       ///< the Func concerned
-  std::string stage;      ///< the stage, as `acc.update(0)`
-  std::string directive;  ///< the directive with its position, as `#3 split(x, xo, xi, 0)`
-  std::string value;      ///< the offending value
-  std::string legal;      ///< what would be legal, with the nearest names ("did you mean")
+  Subject subject = Subject::Func;  ///< what `func` names
+  std::string message;              ///< one sentence
+  std::string func;                 ///< the Func concerned, or what `subject` says
+  std::string stage;                ///< the stage, as `acc.update(0)`
+  std::string directive;            ///< the directive with its position, as `#3 split(x, xo, xi, 0)`
+  std::string value;                ///< the offending value
+  std::string legal;                ///< what would be legal, with the nearest names ("did you mean")
 
   std::string str() const;
 };

@@ -126,6 +126,9 @@ Expr saturating_cast(Expr a) {
 
 /// Marks the condition or value that holds in the steady state, so that loops may be cut around it.
 Expr likely(Expr a);
+/// The same as `likely`: which loops are cut is found from their bodies, for a clamp or condition that shapes
+/// no vector or unrolled loop the innermost ones alone, so the mark has no loop around to be kept from.
+inline Expr likely_if_innermost(Expr a) { return likely(std::move(a)); }
 /// No contraction or reassociation inside `a`.
 Expr strict_float(Expr a);
 

@@ -54,9 +54,12 @@ Func repeat_image(const ImageParam& image, const std::string& name, int dimensio
 Func mirror_image(const ImageParam& image, const std::string& name, int dimensions = -1);
 /// dcb|abcd|cba
 Func mirror_interior(const ImageParam& image, const std::string& name, int dimensions = -1);
-/// The same on a Func with the box [0, extents[i]) given.
-Func repeat_edge(const Func& f, const std::vector<Expr>& extents, const std::string& name);
+/// The same on a Func with the box [0, extents[i]) given, for its first `extents.size()` dimensions.
 Func constant_exterior(const Func& f, const std::vector<Expr>& extents, Expr value, const std::string& name);
+Func repeat_edge(const Func& f, const std::vector<Expr>& extents, const std::string& name);
+Func repeat_image(const Func& f, const std::vector<Expr>& extents, const std::string& name);
+Func mirror_image(const Func& f, const std::vector<Expr>& extents, const std::string& name);
+Func mirror_interior(const Func& f, const std::vector<Expr>& extents, const std::string& name);
 }  // namespace boundary
 
 }  // namespace calotype

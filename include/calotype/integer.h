@@ -27,6 +27,17 @@ Expr popcount(Expr a);              ///< the ones
 Expr count_leading_zeros(Expr a);   ///< zeros above the highest one; n for 0
 Expr count_trailing_zeros(Expr a);  ///< zeros below the lowest one; n for 0
 
+/// The bits of `a`, an integer or float of n bits, from bit `lowest` (0: the least significant) on, as a
+/// value of `type`; those at n and above, and below 0, are 0. `lowest`: an integer.
+Expr extract_bits(Type type, Expr a, Expr lowest);
+template <class T>
+Expr extract_bits(Expr a, Expr lowest) {
+  return extract_bits(type_of<T>(), std::move(a), std::move(lowest));
+}
+/// The bits of all parts in one integer, those of parts[0] lowest: of k integers of n bits, k a power of two,
+/// an integer of k * n <= 64 bits, signed if they are. One part: itself.
+Expr concat_bits(const std::vector<Expr>& parts);
+
 // Division as C has it, of integers: the quotient is cut toward zero and the rest has the sign of a.
 Expr div_round_to_zero(Expr a, Expr b);  ///< a / 0 is 0; the smallest value by -1 wraps to itself
 Expr mod_round_to_zero(Expr a, Expr b);  ///< a % 0 is 0

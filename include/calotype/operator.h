@@ -37,6 +37,8 @@ class OperatorTypes {
   Type of(const std::string& argument) const;
   /// The one type of all arguments. Error(Usage) if types are named.
   Type all() const;
+  /// Whether every argument has this type.
+  bool all_are(Type type) const;
   bool operator==(const OperatorTypes&) const = default;
 
  private:
@@ -63,6 +65,9 @@ struct Operator {
   std::map<std::string, int> least_rank;
   int registrations = 0;  ///< CALOTYPE_OPERATORs of this name; more than one is an error when it is looked up
 
+  /// The one of `types` that is meant: itself, or for one type of all arguments the first that gives each of
+  /// them that type. Error(Usage) lists them for any other.
+  const OperatorTypes& combination(const OperatorTypes& asked) const;
   /// The Pipeline for one of `types`. Error(Usage) lists them for any other.
   Pipeline pipeline(const OperatorTypes& chosen) const;
   /// Error(Usage) lists the schedules if there is none of that name.

@@ -22,6 +22,7 @@ namespace {
   Diagnostic d;
   d.kind = ErrorKind::Usage;
   d.func = name;
+  d.subject = Subject::Input;
   d.message = std::move(message);
   d.value = std::move(value);
   d.legal = std::move(legal);
@@ -213,11 +214,7 @@ std::vector<InputFile> load_inputs(const Pairs& inputs, std::vector<std::string>
 
 OperatorTypes choose_types(const Operator& op, const std::string& asked,
                            const std::vector<InputFile>& files) {
-  if (!asked.empty()) {
-    const OperatorTypes types = OperatorTypes::parse(asked);
-    op.pipeline(types);  // refuses a combination that the operator lacks
-    return types;
-  }
+  if (!asked.empty()) return op.combination(OperatorTypes::parse(asked));
   for (const bool exactly : {true, false})
     for (const OperatorTypes& types : op.types)
       if (fits(op, types, files, exactly)) return types;

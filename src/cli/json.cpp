@@ -6,8 +6,14 @@
 namespace calotype::cli {
 
 Json to_json(const Diagnostic& d) {
-  return {{"kind", to_string(d.kind)}, {"func", d.func},   {"stage", d.stage},    {"directive", d.directive},
-          {"value", d.value},          {"legal", d.legal}, {"message", d.message}};
+  return {{"kind", to_string(d.kind)},
+          {"func", d.func},
+          {"subject", d.func.empty() ? "" : to_string(d.subject)},
+          {"stage", d.stage},
+          {"directive", d.directive},
+          {"value", d.value},
+          {"legal", d.legal},
+          {"message", d.message}};
 }
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }

@@ -14,7 +14,7 @@ namespace {
 // Text of the options as CLI11 collects it.
 struct Raw {
   std::vector<std::string> sizes, knobs, inputs, outputs, dumps, params;
-  std::string check, seed;
+  std::string check, seed, threads, repeat;
 };
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -47,6 +47,14 @@ T number(const std::string& option, const std::string& text, const std::string& 
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc() || stop != end) usage_error(option + " wants a number", text, legal);
+  return value;
+}
+
+// A count that an option gives; 0 where it is not given.
+int positive(const std::string& option, const std::string& text) {
+  if (text.empty()) return 0;
+  const int value = number<int>(option, text, "an integer of 1 or more");
+  if (value < 1) usage_error(option + " is 1 at least", text, "an integer of 1 or more, or no " + option);
   return value;
 }
 
@@ -108,8 +116,8 @@ void add_run(CLI::App& app, Options& options, Raw& raw) {
   repeated(run, "--output", raw.outputs, "NAME=FILE.npy|.png|.jpg");
   repeated(run, "--param", raw.params, "NAME=V: value of a scalar argument");
   run->add_option("--seed", raw.seed, "seed of the random inputs (default 0)");
-  run->add_option("--threads", options.run.threads, "most threads of the host's parallel loops");
-  run->add_option("--repeat", options.run.repeat, "number of timed calls");
+  run->add_option("--threads", raw.threads, "most threads of the host's parallel loops");
+  run->add_option("--repeat", raw.repeat, "number of timed calls");
   run->add_flag("--check{values}", raw.check,
                 "compare with the reference; --check=stages compares every stage");
   repeated(run, "--dump", raw.dumps, "STAGE=FILE.npy: write the values of a stage");
@@ -198,8 +206,8 @@ void finish_run(Options& options, const Raw& raw) {
   run.params = parse_params(raw.params);
   run.check = parse_check(raw.check);
   if (!raw.seed.empty()) run.seed = number<std::uint64_t>("--seed", raw.seed, "an integer of 0 or more");
-  if (run.threads < 0) usage_error("--threads is never negative", std::to_string(run.threads), "1 or more");
-  if (run.repeat < 0) usage_error("--repeat is never negative", std::to_string(run.repeat), "1 or more");
+  run.threads = positive("--threads", raw.threads);
+  run.repeat = positive("--repeat", raw.repeat);
 }
 
 void check_show(const ShowOptions& show) {

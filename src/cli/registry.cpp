@@ -73,11 +73,22 @@ Type OperatorTypes::all() const {
   return *all_;
 }
 
-Pipeline Operator::pipeline(const OperatorTypes& chosen) const {
-  if (std::find(types.begin(), types.end(), chosen) == types.end())
-    usage(fmt::format("operator '{}' has no such element types", name), chosen.str(), list_types(types));
-  return make(chosen);
+bool OperatorTypes::all_are(Type type) const {
+  if (all_) return *all_ == type;
+  return std::all_of(named_.begin(), named_.end(), [&](const auto& named) { return named.second == type; });
 }
+
+const OperatorTypes& Operator::combination(const OperatorTypes& asked) const {
+  auto found = std::find(types.begin(), types.end(), asked);
+  if (found == types.end() && asked.str().find('=') == std::string::npos)
+    found = std::find_if(types.begin(), types.end(),
+                         [&](const OperatorTypes& t) { return t.all_are(asked.all()); });
+  if (found == types.end())
+    usage(fmt::format("operator '{}' has no such element types", name), asked.str(), list_types(types));
+  return *found;
+}
+
+Pipeline Operator::pipeline(const OperatorTypes& chosen) const { return make(combination(chosen)); }
 
 const NamedSchedule& Operator::schedule(const std::string& schedule_name) const {
   std::vector<std::string> names;

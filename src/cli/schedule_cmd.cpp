@@ -135,6 +135,7 @@ std::vector<Diagnostic> listed_in_vain(const Loaded& loaded) {
 
 Outcome check(const Selection& select) {
   const Loaded loaded = load(select);
+  if (is_file(select)) require_target(ScheduleFile::load(loaded.source), loaded.source, loaded.target);
   Outcome outcome;
   outcome.json = header(loaded);
   outcome.json["legal"] = true;

@@ -62,9 +62,10 @@ bool strict() {
   return value && std::string_view(value) == "1";
 }
 
-ChosenSchedule load_best(const std::string& path, const Pipeline& pipeline, const Sizes& sizes,
-                         const schedule::CaseBuffers& buffers) {
+ChosenSchedule load_best(const std::string& path, const Pipeline& pipeline, const Target& target,
+                         const Sizes& sizes, const schedule::CaseBuffers& buffers) {
   const ScheduleFile file = ScheduleFile::load(path);
+  require_target(file, path, target);
   if (file.find_variant(pipeline)) return choose_case(file, path, pipeline, sizes, buffers);
   const std::string miss = miss_text(file, path, pipeline);
   if (strict()) usage_error(miss, "best", "a variant for it in the file, or CALOTYPE_SCHEDULE_STRICT unset");
@@ -99,14 +100,26 @@ std::string find_best(const std::string& op, const Target& target) {
               "one of these files: " + tried);
 }
 
+void require_target(const ScheduleFile& file, const std::string& path, const Target& target) {
+  if (file.target().is_gpu() == target.is_gpu()) return;
+  usage_error(
+      fmt::format("{} is a schedule for {}, and the target is {}", path, file.target().str(), target.str()),
+      target.str(),
+      fmt::format("--target {}{}, or a schedule file for {}", file.target().str(),
+                  file.target().is_gpu() ? " or the interpreter of it" : "", target.str()));
+}
+
 ChosenSchedule choose_schedule(const Selection& select, const Operator& op, const OperatorTypes& types,
                                const Pipeline& pipeline, const Target& target, const Sizes& sizes,
                                const schedule::CaseBuffers& buffers) {
   if (select.schedule.empty() || select.schedule == "empty") return {Schedule{}, "empty", {}};
-  if (select.schedule == "best") return load_best(find_best(op.name, target), pipeline, sizes, buffers);
+  if (select.schedule == "best")
+    return load_best(find_best(op.name, target), pipeline, target, sizes, buffers);
   if (select.schedule[0] == '@')
     return {op.schedule(select.schedule.substr(1)).make(types), select.schedule, {}};
-  return choose_case(ScheduleFile::load(select.schedule), select.schedule, pipeline, sizes, buffers);
+  const ScheduleFile file = ScheduleFile::load(select.schedule);
+  require_target(file, select.schedule, target);
+  return choose_case(file, select.schedule, pipeline, sizes, buffers);
 }
 
 schedule::CaseBuffers made_buffers(const lang::Graph& graph, const Sizes& sizes) {

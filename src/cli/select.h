@@ -32,6 +32,9 @@ bool is_file(const Selection& select);
 /// That file.
 std::string schedule_path(const Selection& select, const Target& target);
 
+/// Error(Usage) for a file of schedules for GPUs where the target is a host, or the other way round.
+void require_target(const ScheduleFile& file, const std::string& path, const Target& target);
+
 /// `--schedule`: nothing, a file, "best" or "@NAME". Of a file with several cases the one for these sizes and
 /// buffers, or where one it depends on is not given the one for all. A file that was looked up and has no
 /// variant of the algorithm is passed over for the empty schedule with a note, or with

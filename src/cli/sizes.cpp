@@ -29,6 +29,12 @@ void bind_size(Sizes& sizes, const std::string& name, std::int64_t value, const 
                 std::to_string(value), fmt::format("one value for {}: inputs and --size that agree", name));
 }
 
+// "an extent of 3", "an extent of W + 1, which is 8".
+std::string legal_extent(const Expr& extent, std::int64_t value) {
+  if (ir::as_int(extent)) return fmt::format("an extent of {}", value);
+  return fmt::format("an extent of {}, which is {}", extent.str(), value);
+}
+
 // Extents that are not one plain Dim (constants, expressions) must come out as the input's.
 void check_extents(const lang::InputDef& input, const Buffer& buffer, const lang::Graph& graph,
                    const Sizes& sizes) {
@@ -40,8 +46,11 @@ void check_extents(const lang::InputDef& input, const Buffer& buffer, const lang
     diagnostic.message =
         fmt::format("input '{}' has extent {} in dimension {}", input.name, buffer.extent(d), d);
     diagnostic.func = input.name;
+    diagnostic.subject = Subject::Input;
     diagnostic.value = std::to_string(buffer.extent(d));
-    diagnostic.legal = fmt::format("{} = {}", input.extents[d].str(), *wanted);
+    diagnostic.legal = legal_extent(input.extents[d], *wanted);
+    if (buffer.rank() == 3 && d == 2 && buffer.extent(d) == 1 && *wanted == 3)
+      diagnostic.legal += ", the channels of a colour image; save a grey image, which has one, as RGB first";
     throw Error(diagnostic);
   }
 }

@@ -23,6 +23,9 @@ ContextHooks::ContextHooks(calotype_context& context, Meters* meters)
   print = [](Hooks* self, const char* text, const std::int64_t* values, const char* kinds) {
     calotype_print(&of(self).context_, text, values, kinds);
   };
+  no_memory = [](Hooks* self, const char* buffer, std::int64_t bytes) {
+    of(self).record_no_memory(buffer, bytes);
+  };
   failed = [](Hooks* self, const char* message) { of(self).record(message); };
   if (meters) {
     enter = [](Hooks* self, int clock) { of(self).meters_->enter(clock); };
@@ -55,6 +58,11 @@ void ContextHooks::record(const char* message) {
   const std::lock_guard lock(mutex_);
   if (context_.error.kind == CALOTYPE_GOOD)
     calotype_fail(&context_, CALOTYPE_CHECK_FAILED, nullptr, nullptr, "%s", message);
+}
+
+void ContextHooks::record_no_memory(const char* buffer, std::int64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (context_.error.kind == CALOTYPE_GOOD) calotype_out_of_memory(&context_, buffer, bytes);
 }
 
 }  // namespace calotype::driver

@@ -23,6 +23,7 @@ class ContextHooks : public llvm_backend::Hooks {
   static ContextHooks& of(Hooks* self) { return *static_cast<ContextHooks*>(self); }
   int run_loop(llvm_backend::ParallelBody body, std::int64_t begin, std::int64_t end, void* closure);
   void record(const char* message);
+  void record_no_memory(const char* buffer, std::int64_t bytes);
 
   calotype_context& context_;
   Meters* const meters_;

@@ -8,6 +8,7 @@
 
 #include "calotype/error.h"
 #include "driver/executable.h"
+#include "runtime/context.h"
 #include "runtime/print.h"
 #include "sim/simulator.h"
 
@@ -27,8 +28,8 @@ class Device {
   Device(const std::vector<sim::Kernel>& kernels, const std::vector<Shape>& shapes)
       : kernels_(kernels), shapes_(shapes) {
     interface_.state = this;
-    interface_.allocate = [](void* s, calotype_context* c, int64_t bytes, void** memory) {
-      return self(s).allocate(c, bytes, memory);
+    interface_.allocate = [](void* s, calotype_context* c, const char* owner, int64_t bytes, void** memory) {
+      return self(s).allocate(c, owner, bytes, memory);
     };
     interface_.release = [](void* s, void* memory) { self(s).release(memory); };
     interface_.upload = [](void*, calotype_context*, void* to, const void* from, int64_t bytes) {
@@ -53,10 +54,10 @@ class Device {
  private:
   static Device& self(void* state) { return *static_cast<Device*>(state); }
 
-  calotype_error_kind allocate(calotype_context* context, int64_t bytes, void** memory) {
+  calotype_error_kind allocate(calotype_context* context, const char* owner, int64_t bytes, void** memory) {
     const std::size_t size = (static_cast<std::size_t>(bytes) + 255) / 256 * 256;
     *memory = std::aligned_alloc(256, size ? size : 256);
-    if (!*memory) return fail(context, CALOTYPE_OUT_OF_MEMORY, fmt::format("no memory for {} bytes", bytes));
+    if (!*memory) return calotype_out_of_memory(context, owner, bytes);
     std::memset(*memory, kPoison, static_cast<std::size_t>(bytes));
     memory_[*memory] = bytes;
     return CALOTYPE_GOOD;

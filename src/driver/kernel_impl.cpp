@@ -35,6 +35,8 @@ std::unique_ptr<Executable> make_executable(const lower::Program& program, const
 
 ErrorKind error_kind(calotype_error_kind kind) {
   switch (kind) {
+    case CALOTYPE_OUT_OF_MEMORY:
+      return ErrorKind::Memory;
     case CALOTYPE_NO_TARGET:
       return ErrorKind::Target;
     case CALOTYPE_INTERNAL:
@@ -44,10 +46,18 @@ ErrorKind error_kind(calotype_error_kind kind) {
   }
 }
 
-[[noreturn]] void throw_error(const std::string& pipeline, const calotype_error& error) {
+/// The Func whose storage a buffer is: of a Tuple there is one buffer for each value, NAME.0 and on.
+std::string owner_of(const lang::Graph& graph, const std::string& buffer) {
+  const std::string func = buffer.substr(0, buffer.rfind('.'));
+  return !graph.find_func(buffer) && graph.find_func(func) ? func : buffer;
+}
+
+[[noreturn]] void throw_error(const lang::Graph& graph, const calotype_error& error) {
+  const bool storage = error.kind == CALOTYPE_OUT_OF_MEMORY;
   throw Error({.kind = error_kind(error.kind),
-               .message = fmt::format("{}: {}", pipeline, error.message),
-               .func = error.func,
+               .subject = graph.subject_of(error.func),
+               .message = fmt::format("{}: {}", graph.name, error.message),
+               .func = storage ? owner_of(graph, error.func) : error.func,
                .value = error.value,
                .legal = error.legal});
 }
@@ -62,6 +72,7 @@ std::string legal_text(const lower::Argument& a) {
 std::int64_t scalar_bits(double value, Type type, const std::string& name) {
   const auto refuse = [&](const std::string& legal) {
     throw Error({.kind = ErrorKind::Argument,
+                 .subject = Subject::Param,
                  .message = fmt::format("parameter '{}' of type {} cannot hold {}", name, type.str(), value),
                  .func = name,
                  .value = fmt::format("{}", value),
@@ -195,6 +206,7 @@ std::vector<calotype_argument> KernelImpl::convert(const std::vector<Arg>& args)
     std::string names;
     for (const lower::Argument& a : expected) names += (names.empty() ? "" : ", ") + a.name;
     throw Error({.kind = ErrorKind::Argument,
+                 .subject = Subject::Pipeline,
                  .message = fmt::format("{} takes {} arguments, not {}", scheduled().graph.name,
                                         expected.size(), args.size()),
                  .func = scheduled().graph.name,
@@ -209,6 +221,7 @@ std::vector<calotype_argument> KernelImpl::convert(const std::vector<Arg>& args)
                                                   : "an undefined Buffer";
     if (!buffer != expected[i].is_param || value == "an undefined Buffer")
       throw Error({.kind = ErrorKind::Argument,
+                   .subject = scheduled().graph.subject_of(expected[i].name),
                    .message = fmt::format("argument {} ('{}') is {}", i, expected[i].name, value),
                    .func = expected[i].name,
                    .value = value,
@@ -233,7 +246,7 @@ void KernelImpl::call(const std::vector<Arg>& args, calotype_context& context) c
   layout.way = way_of(args);
   const Variant& v = layout == dense_class(scheduled(), options_) ? *dense_ : variant(layout);
   if (v.executable->run(v.plan->plan(), context, arguments) != CALOTYPE_GOOD)
-    throw_error(scheduled().graph.name, context.error);
+    throw_error(scheduled().graph, context.error);
 }
 
 std::vector<std::pair<std::string, double>> KernelImpl::pass_seconds() const {

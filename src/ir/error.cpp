@@ -24,13 +24,31 @@ const char* to_string(ErrorKind kind) {
       return "target";
     case ErrorKind::Internal:
       return "internal";
+    case ErrorKind::Memory:
+      return "memory";
   }
   return "internal";
 }
 
+const char* to_string(Subject subject) {
+  switch (subject) {
+    case Subject::Func:
+      return "Func";
+    case Subject::Input:
+      return "Input";
+    case Subject::Param:
+      return "Param";
+    case Subject::Size:
+      return "Size";
+    case Subject::Pipeline:
+      return "Pipeline";
+  }
+  return "Func";
+}
+
 std::string Diagnostic::str() const {
   std::vector<std::string> place;
-  if (!func.empty()) place.push_back(fmt::format("Func '{}'", func));
+  if (!func.empty()) place.push_back(fmt::format("{} '{}'", to_string(subject), func));
   if (!stage.empty() && stage != func) place.push_back(fmt::format("stage {}", stage));
   if (!directive.empty()) place.push_back(fmt::format("directive {}", directive));
 

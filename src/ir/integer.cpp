@@ -138,6 +138,71 @@ Expr popcount(Expr a) { return count(Op::Popcount, std::move(a)); }
 Expr count_leading_zeros(Expr a) { return count(Op::CountLeadingZeros, std::move(a)); }
 Expr count_trailing_zeros(Expr a) { return count(Op::CountTrailingZeros, std::move(a)); }
 
+Expr extract_bits(Type type, Expr a, Expr lowest) {
+  const auto is_number = [](Type t) { return !t.is_bool() && (t.is_integral() || t.is_float()); };
+  ir::require_defined(a, "extract_bits");
+  ir::require_defined(lowest, "extract_bits");
+  ir::require_operand(is_number(a->type), "extract_bits", a, "an integer or float");
+  require_whole("extract_bits", lowest);
+  if (!is_number(type)) {
+    throw Error({.kind = ErrorKind::Algorithm,
+                 .message = fmt::format("bits of '{}' are extracted as {}", a.str(), type.str()),
+                 .value = type.str(),
+                 .legal = "an integer or float type; a comparison with 0 for one bit as a bool"});
+  }
+  type = type.with_lanes(a->type.lanes);
+  const Type held = unsigned_of(a->type), result = unsigned_of(type);
+  const Type wide = held.bits < result.bits ? result : held;
+  if (const auto at = ir::as_int(lowest); at && (*at >= held.bits || *at <= -result.bits))
+    return reinterpret(type, ir::make_typed(ir::make_zero(result)));
+  const Expr bits = cast(wide, reinterpret(held, std::move(a)));
+  return reinterpret(type, cast(result, bits >> std::move(lowest)));
+}
+
+namespace {
+
+[[noreturn]] void refuse_parts(std::string message, std::string value, std::string legal) {
+  throw Error({.kind = ErrorKind::Algorithm,
+               .message = std::move(message),
+               .value = std::move(value),
+               .legal = std::move(legal)});
+}
+
+/// The parts in one type: that of the first which is no literal.
+std::vector<Expr> of_one_type(std::vector<Expr> parts) {
+  for (const Expr& part : parts) {
+    ir::require_defined(part, "concat_bits");
+    require_whole("concat_bits", part);
+  }
+  const auto typed = std::find_if_not(parts.begin(), parts.end(), ir::is_literal);
+  const Expr model = typed == parts.end() ? parts.front() : *typed;
+  for (Expr& part : parts) {
+    if (ir::is_literal(part)) part = ir::adopt("concat_bits", part, model->type, model);
+    if (part->type != model->type)
+      refuse_parts(fmt::format("'concat_bits' of '{}' of type {} and '{}' of type {}", model.str(),
+                               model->type.str(), part.str(), part->type.str()),
+                   part->type.str(), "parts of one type; cast them");
+  }
+  return parts;
+}
+
+}  // namespace
+
+Expr concat_bits(const std::vector<Expr>& given) {
+  const std::vector<Expr> parts = given.empty() ? given : of_one_type(given);
+  const int count = static_cast<int>(parts.size());
+  if (count == 0 || (count & (count - 1)) != 0 || count * parts[0]->type.bits > 64)
+    refuse_parts(fmt::format("'concat_bits' of {} parts", count), std::to_string(count),
+                 "1, 2, 4 or 8 parts, together of at most 64 bits");
+  const Type part = parts[0]->type;
+  if (count == 1) return parts[0];
+  const Type all = UInt(part.bits * count, part.lanes);
+  Expr joined = ir::make_zero(all);
+  for (int i = 0; i < count; ++i)
+    joined = joined | cast(all, cast(unsigned_of(part), parts[i])) << ir::make_int(all, i * part.bits);
+  return part.is_int() ? cast(Int(all.bits, all.lanes), joined) : joined;
+}
+
 Expr div_round_to_zero(Expr a, Expr b) {
   match_whole("div_round_to_zero", a, b);
   if (a->type.is_uint()) return a / b;

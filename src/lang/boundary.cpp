@@ -82,6 +82,23 @@ Func exterior(const Source& source, const Expr& value, const std::string& name) 
   return result;
 }
 
+Expr wrapped(const Expr& x, const Expr& extent) {
+  return clamped(select(inside(x, extent), x, x % extent), extent);
+}
+
+/// The edge is repeated: ... 1 0 | 0 1 2 | 2 1 ..., of period 2 * extent.
+Expr mirrored(const Expr& x, const Expr& extent) {
+  const Expr phase = x % (extent * 2);
+  return clamped(select(inside(x, extent), x, min(phase, extent * 2 - 1 - phase)), extent);
+}
+
+/// The edge is not repeated: ... 2 1 | 0 1 2 | 1 0 ..., of period 2 * extent - 2; x % 0 is 0 for an extent
+/// of 1.
+Expr mirrored_inside(const Expr& x, const Expr& extent) {
+  const Expr phase = x % (extent * 2 - 2);
+  return clamped(select(inside(x, extent), x, min(phase, extent * 2 - 2 - phase)), extent);
+}
+
 }  // namespace
 
 Func constant_exterior(const ImageParam& image, Expr value, const std::string& name, int dimensions) {
@@ -101,26 +118,27 @@ Func repeat_edge(const Func& f, const std::vector<Expr>& extents, const std::str
 }
 
 Func repeat_image(const ImageParam& image, const std::string& name, int dimensions) {
-  return remapped(source_of(image, name, dimensions), name, [](const Expr& x, const Expr& extent) {
-    return clamped(select(inside(x, extent), x, x % extent), extent);
-  });
+  return remapped(source_of(image, name, dimensions), name, wrapped);
+}
+
+Func repeat_image(const Func& f, const std::vector<Expr>& extents, const std::string& name) {
+  return remapped(source_of(f, extents, name), name, wrapped);
 }
 
 Func mirror_image(const ImageParam& image, const std::string& name, int dimensions) {
-  // The edge is repeated: ... 1 0 | 0 1 2 | 2 1 ..., of period 2 * extent.
-  return remapped(source_of(image, name, dimensions), name, [](const Expr& x, const Expr& extent) {
-    const Expr phase = x % (extent * 2);
-    return clamped(select(inside(x, extent), x, min(phase, extent * 2 - 1 - phase)), extent);
-  });
+  return remapped(source_of(image, name, dimensions), name, mirrored);
+}
+
+Func mirror_image(const Func& f, const std::vector<Expr>& extents, const std::string& name) {
+  return remapped(source_of(f, extents, name), name, mirrored);
 }
 
 Func mirror_interior(const ImageParam& image, const std::string& name, int dimensions) {
-  // The edge is not repeated: ... 2 1 | 0 1 2 | 1 0 ..., of period 2 * extent - 2; x % 0 is 0 for an extent
-  // of 1.
-  return remapped(source_of(image, name, dimensions), name, [](const Expr& x, const Expr& extent) {
-    const Expr phase = x % (extent * 2 - 2);
-    return clamped(select(inside(x, extent), x, min(phase, extent * 2 - 2 - phase)), extent);
-  });
+  return remapped(source_of(image, name, dimensions), name, mirrored_inside);
+}
+
+Func mirror_interior(const Func& f, const std::vector<Expr>& extents, const std::string& name) {
+  return remapped(source_of(f, extents, name), name, mirrored_inside);
 }
 
 }  // namespace calotype::boundary

@@ -38,6 +38,16 @@ std::vector<std::string> Graph::func_names() const {
   return names;
 }
 
+Subject Graph::subject_of(const std::string& owner) const {
+  if (find_func(owner)) return Subject::Func;
+  if (find_input(owner)) return Subject::Input;
+  const auto is_param = [&](const ParamDef& p) { return p.name == owner; };
+  if (std::any_of(params.begin(), params.end(), is_param)) return Subject::Param;
+  const auto is_dim = [&](const ir::SymbolPtr& d) { return d->name == owner; };
+  if (std::any_of(dims.begin(), dims.end(), is_dim)) return Subject::Size;
+  return owner == name ? Subject::Pipeline : Subject::Func;
+}
+
 std::string Graph::output_name(const OutputDef& output) const {
   const FuncDef& f = func(output.func);
   return f.is_tuple() ? fmt::format("{}.{}", f.name, output.component) : f.name;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "calotype/buffer.h"
+#include "calotype/error.h"
 #include "ir/expr_node.h"
 
 namespace calotype::lang {
@@ -143,6 +144,8 @@ struct Graph {
   /// strides.
   bool is_boxed(FuncId id) const;
   std::vector<std::string> func_names() const;
+  /// What a name is; no two things of a Graph share one. Func for names that are none of the Graph's.
+  Subject subject_of(const std::string& name) const;
   /// The Func's name; with ".0", ".1" and on for the components of a Tuple.
   std::string output_name(const OutputDef& output) const;
   Type output_type(const OutputDef& output) const { return func(output.func).types[output.component]; }

@@ -16,8 +16,10 @@ namespace {
 
 using Extents = std::vector<std::vector<std::int64_t>>;
 
-[[noreturn]] void refuse_call(std::string message, std::string func, std::string value, std::string legal) {
+[[noreturn]] void refuse_call(std::string message, std::string func, std::string value, std::string legal,
+                              Subject subject = Subject::Func) {
   throw Error({.kind = ErrorKind::Argument,
+               .subject = subject,
                .message = std::move(message),
                .func = std::move(func),
                .value = std::move(value),
@@ -122,7 +124,7 @@ std::vector<Region> inputs_read(const Graph& graph, const Constants& constants) 
   refuse_call(
       fmt::format("input '{}' is read from {} to {} in dimension {}", input.name, read.min, read.max, d),
       input.name, fmt::format("[{}, {}]", read.min, read.max),
-      legal + ", larger inputs, or a boundary condition in the algorithm");
+      legal + ", larger inputs, or a boundary condition in the algorithm", Subject::Input);
 }
 
 /// Sizes that only inputs have, as large as what is read.
@@ -136,7 +138,7 @@ void bind_open_sizes(const Graph& graph, const std::vector<Region>& read, Consta
       if (!ir::is(input.extents[d], ir::Op::Variable))
         refuse_call(fmt::format("extent {} of input '{}' is {}, and nothing gives '{}'", d, input.name,
                                 input.extents[d].str(), unknown[0]->name),
-                    input.name, unknown[0]->name, "a value for it in `sizes`");
+                    input.name, unknown[0]->name, "a value for it in `sizes`", Subject::Input);
       std::int64_t& most = least[unknown[0].get()];
       if (!region.needed) continue;
       if (region.dims[d].min < 0 || region.dims[d].max >= kUnbounded)

@@ -55,11 +55,16 @@ class AliasCheck {
     }
   }
 
+  bool can_be_inlined(const lang::FuncDef& func) const {
+    return func.stages.size() == 1 && !scheduled_.graph.is_output(func.id);
+  }
+
   void check_read(const lang::FuncDef& func, int stage, const Expr& call) const {
     const std::string apart = "or the Pipeline without this alias";
     if (func.id != output_.id)
       refuse(func, stage, fmt::format("reads it, while '{}' overwrites it", output_.name), call.str(),
-             fmt::format("compute_inline for '{}', {}", func.name, apart));
+             can_be_inlined(func) ? fmt::format("compute_inline for '{}', {}", func.name, apart)
+                                  : "the Pipeline without this alias");
     if (stage > 0)
       refuse(func, stage, "reads it when an earlier definition has overwritten it", call.str(),
              "a read of the output itself, " + apart);

@@ -284,6 +284,7 @@ class Inference {
   [[noreturn]] void refuse_unbounded(const Expr& call, int dim, StageRef reader) {
     throw Error(
         {.kind = ErrorKind::Algorithm,
+         .subject = tree_.scheduled.graph.subject_of(ir::callee_of(call)->name),
          .message = fmt::format("the coordinates of dimension {} at which '{}' is read have no bounds", dim,
                                 ir::callee_of(call)->name),
          .func = ir::callee_of(call)->name,

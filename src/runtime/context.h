@@ -28,6 +28,9 @@ calotype_error_kind calotype_fail(calotype_context* context, calotype_error_kind
 calotype_error_kind calotype_refuse(calotype_context* context, const char* func, const char* value,
                                     const char* legal, const char* format, ...) CALOTYPE_PRINTF(5, 6);
 
+/* CALOTYPE_OUT_OF_MEMORY for the storage of `func`: the message has the bytes, and what is legal is said. */
+calotype_error_kind calotype_out_of_memory(calotype_context* context, const char* func, int64_t bytes);
+
 /* "s32", "bf16", "bool" into `text`. */
 void calotype_type_name(calotype_type type, char text[16]);
 /* Bytes of one element in memory. */

@@ -10,8 +10,8 @@ static calotype_error_kind result_of(const calotype_cuda_session* session, calot
   return calotype_cuda_result(context, session->device->driver, result, action);
 }
 
-static calotype_error_kind session_allocate(void* state, calotype_context* context, int64_t bytes,
-                                            void** memory) {
+static calotype_error_kind session_allocate(void* state, calotype_context* context, const char* owner,
+                                            int64_t bytes, void** memory) {
   const calotype_cuda_session* session = state;
   const calotype_cuda* cuda = session->device->driver;
   calotype_cu_pointer pointer = 0;
@@ -19,6 +19,7 @@ static calotype_error_kind session_allocate(void* state, calotype_context* conte
                                   ? cuda->allocate_async(&pointer, (size_t)bytes, session->stream)
                                   : cuda->allocate(&pointer, (size_t)bytes);
   *memory = (void*)(uintptr_t)pointer;
+  if (result == CALOTYPE_CU_OUT_OF_MEMORY) return calotype_out_of_memory(context, owner, bytes);
   return result_of(session, context, result, "allocating device memory");
 }
 

@@ -110,7 +110,9 @@ typedef int (*calotype_host_function)(void* host_context, const int64_t* scalars
  * kind. Work is in order. */
 typedef struct calotype_device {
   void* state;
-  calotype_error_kind (*allocate)(void* state, calotype_context* context, int64_t bytes, void** memory);
+  /* `owner`: the input, output or Func that the memory is for. */
+  calotype_error_kind (*allocate)(void* state, calotype_context* context, const char* owner, int64_t bytes,
+                                  void** memory);
   void (*release)(void* state, void* memory);
   calotype_error_kind (*upload)(void* state, calotype_context* context, void* to, const void* from,
                                 int64_t bytes);

@@ -19,8 +19,8 @@ static calotype_error_kind make_mirror(const call* c, uint32_t i) {
   int64_t bytes, below;
   calotype_span(b, &bytes, &below);
   void* memory = NULL;
-  calotype_error_kind kind =
-      device->allocate(device->state, c->context, bytes + (int64_t)(align - 1), &memory);
+  calotype_error_kind kind = device->allocate(device->state, c->context, c->plan->arguments[i].name,
+                                              bytes + (int64_t)(align - 1), &memory);
   if (kind) return kind;
   char* start = (char*)memory + (align - ((uintptr_t)memory + (uintptr_t)below) % align) % align;
   c->argument_memory[i] = (call_memory){start + below, memory};
@@ -76,7 +76,7 @@ static calotype_error_kind allocate_workspace(const call* c) {
     if (kind) return kind;
     if (bytes <= 0) continue;
     void* memory = NULL;
-    kind = device->allocate(device->state, c->context, bytes, &memory);
+    kind = device->allocate(device->state, c->context, w->name, bytes, &memory);
     if (kind) return kind;
     c->workspace[i] = (call_memory){memory, memory};
   }

@@ -11,17 +11,14 @@ static calotype_error_kind allocate_workspace(const call* c) {
     if (kind) return kind;
     if (bytes < 0) bytes = 0;
     void* memory = calotype_allocate(c->context, (size_t)bytes);
-    if (!memory) {
-      return calotype_fail(c->context, CALOTYPE_OUT_OF_MEMORY, w->name, NULL,
-                           "no memory for %lld bytes of storage", (long long)bytes);
-    }
+    if (!memory) return calotype_out_of_memory(c->context, w->name, bytes);
     c->workspace[i] = (call_memory){memory, memory};
   }
   return CALOTYPE_GOOD;
 }
 
-/* What a host function's status means; a failed check has told its own hook, and its message stays if it is
- * there. */
+/* What a host function's status means; a failed check, and an allocation that found no memory, have told
+ * hooks of their own, and what those recorded stays. */
 static calotype_error_kind status_of(const call* c, const char* function, int status) {
   if (status == 0) return CALOTYPE_GOOD;
   if (c->context->error.kind) return c->context->error.kind;

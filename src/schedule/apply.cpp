@@ -26,6 +26,7 @@ using Later = std::vector<Application>;
 
 void report_form(State& state, const Directive& d, int index, const FormProblem& problem) {
   state.refusals.push_back({{.kind = ErrorKind::Schedule,
+                             .subject = state.out.graph.subject_of(State::func_named(d)),
                              .message = problem.message,
                              .func = State::func_named(d),
                              .stage = d.stage,

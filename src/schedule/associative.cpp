@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "ir/limits.h"
 #include "lang/build_graph.h"
@@ -92,17 +93,47 @@ class Prover {
     return true;
   }
 
-  void reduce(int c) {
-    const Expr& value = values_[c];
-    if (!lang::is_reduction_op(value->op)) return;
+  /// A value that is f op term.
+  struct Step {
+    Op op;
+    Expr term;
+  };
+
+  std::optional<Step> step_of(const Expr& value, int c) const {
+    if (ir::is(value, Op::Select)) return step_under_condition(value, c);
+    if (!lang::is_reduction_op(value->op)) return std::nullopt;
     for (int side = 0; side < 2; ++side) {
       const Expr& term = value->args[1 - side];
-      if (!is_own(value->args[side], c) || reads_self(term)) continue;
-      const Type type = func_.types[c];
-      prove(c, term, identity_of(value->op, type), ir::make(value->op, type, {left(c), right(c)}));
-      result_.regroups_floats |= type.is_float();
-      return;
+      if (is_own(value->args[side], c) && !reads_self(term)) return Step{value->op, term};
     }
+    return std::nullopt;
+  }
+
+  /// select(c, f op term, f) is f op select(c, term, identity), since f op identity is f; where both arms are
+  /// steps of one operation the condition chooses between the terms.
+  std::optional<Step> step_under_condition(const Expr& value, int c) const {
+    const Expr& condition = value->args[0];
+    if (reads_self(condition)) return std::nullopt;
+    std::optional<Step> arms[2];
+    for (int side : {0, 1})
+      if (!is_own(value->args[side + 1], c)) {
+        arms[side] = step_of(value->args[side + 1], c);
+        if (!arms[side]) return std::nullopt;
+      }
+    if (!arms[0] && !arms[1]) return std::nullopt;
+    const Op op = arms[0] ? arms[0]->op : arms[1]->op;
+    if (arms[0] && arms[1] && arms[0]->op != arms[1]->op) return std::nullopt;
+    const Expr identity = identity_of(op, func_.types[c]);
+    return Step{op,
+                select(condition, arms[0] ? arms[0]->term : identity, arms[1] ? arms[1]->term : identity)};
+  }
+
+  void reduce(int c) {
+    const std::optional<Step> step = step_of(values_[c], c);
+    if (!step) return;
+    const Type type = func_.types[c];
+    prove(c, step->term, identity_of(step->op, type), ir::make(step->op, type, {left(c), right(c)}));
+    result_.regroups_floats |= type.is_float();
   }
 
   /// select(term_k beats f[k], term, f): the first of the best terms is chosen, so earlier results must be

@@ -25,10 +25,10 @@ struct Associative {
   Expr combine(const std::vector<Expr>& earlier, const std::vector<Expr>& later) const;
 };
 
-/// Recognised, component by component: f op term with op one of + * min max & | ^ && ||; a component that
-/// keeps its value; and components chosen together by one comparison of a term with its component, as in
-/// argmax: select(term > f[k], term_j, f[j]) for each of them, where [k] is chosen likewise or is the min or
-/// max.
+/// Recognised, component by component: f op term with op one of + * min max & | ^ && ||; the same where a
+/// select keeps f or chooses the term, as in select(c, min(f, t), f); a component that keeps its value; and
+/// components chosen together by one comparison of a term with its component, as in argmax: select(term >
+/// f[k], term_j, f[j]) for each of them, where [k] is chosen likewise or is the min or max.
 Associative prove_associative(const lang::FuncDef& func, const lang::StageDef& stage);
 
 }  // namespace calotype::schedule

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "schedule/order.h"
 
@@ -182,6 +183,63 @@ std::vector<int> roots(const StageSchedule& s, LoopId loop) {
 
 namespace {
 
+/// The coordinates of a dimension at which `stage` reads the Func, where they are those of a reduction
+/// dimension of constant extent or a constant.
+std::optional<std::pair<std::int64_t, std::int64_t>> constant_range(const Expr& at,
+                                                                    const lang::StageDef& stage) {
+  if (const auto point = ir::as_int(at)) return std::pair{*point, *point};
+  for (const lang::ReductionDim& r : stage.reduction) {
+    if (!ir::is(at, ir::Op::Variable) || ir::symbol_of(at) != r.symbol) continue;
+    const auto min = ir::as_int(r.min), extent = ir::as_int(r.extent);
+    if (min && extent && *extent > 0) return std::pair{*min, *min + *extent - 1};
+  }
+  return std::nullopt;
+}
+
+/// Whether the updates of a Func write and read it along a dimension only where they stand.
+bool updates_stay(const lang::FuncDef& f, int dim) {
+  const Expr own = ir::make_var(f.args[dim]);
+  return std::all_of(f.stages.begin(), f.stages.end(), [&](const lang::StageDef& stage) {
+    return ir::equal(stage.lhs[dim], own) && !ir::any_of(stage.value, [&](const Expr& e) {
+             return f.is_read(e) && !ir::equal(e->args[dim], own);
+           });
+  });
+}
+
+/// How much of a dimension other Funcs read, where that is a constant: as of the partial results that rfactor
+/// makes, which are read over a loop that split made. A Func that is not computed in a loop of another one
+/// has that extent.
+std::optional<std::int64_t> extent_read(const State& state, FuncId func, int dim) {
+  const lang::FuncDef& f = state.def(func);
+  const FuncSchedule& own = state.out.of(func);
+  const auto aligned = [&](const BoundAlignment& b) { return b.dim == dim; };
+  if (own.compute.kind == Place::Kind::At || state.out.graph.is_output(func) || !updates_stay(f, dim) ||
+      std::any_of(own.alignments.begin(), own.alignments.end(), aligned))
+    return std::nullopt;
+  std::int64_t low = INT64_MAX, high = INT64_MIN;
+  bool constant = true;
+  const auto look = [&](const Expr& e, const lang::StageDef& reader) {
+    if (!e.defined()) return;
+    ir::visit(e, [&](const Expr& read) {
+      if (!f.is_read(read)) return;
+      const auto range = constant_range(read->args[dim], reader);
+      constant &= range.has_value();
+      if (!range) return;
+      low = std::min(low, range->first);
+      high = std::max(high, range->second);
+    });
+  };
+  for (const lang::FuncDef& reader : state.out.graph.funcs) {
+    if (reader.id == func) continue;
+    for (const lang::StageDef& stage : reader.stages) {
+      look(stage.value, stage);
+      look(stage.predicate, stage);
+      for (const Expr& e : stage.lhs) look(e, stage);
+    }
+  }
+  return constant && low <= high ? std::optional(high - low + 1) : std::nullopt;
+}
+
 std::optional<std::int64_t> definition_extent(const State& state, FuncId func, int stage, int dim) {
   const lang::FuncDef& f = state.def(func);
   if (dim >= f.rank()) return ir::as_int(f.stages[stage].reduction[dim - f.rank()].extent);
@@ -189,7 +247,7 @@ std::optional<std::int64_t> definition_extent(const State& state, FuncId func, i
     if (b.dim == dim) return b.extent;
   for (const lang::OutputDef& o : state.out.graph.outputs)
     if (o.func == func && o.sized) return ir::as_int(o.extents[dim]);
-  return std::nullopt;
+  return extent_read(state, func, dim);
 }
 
 }  // namespace

@@ -222,6 +222,7 @@ void Application::refuse(std::string message, std::string value, std::string leg
     d.stage = stage < 0 ? "" : state.stage_name(func, stage);
   } else {
     d.func = State::func_named(directive);
+    d.subject = state.out.graph.subject_of(d.func);
   }
   d.directive = origin();
   d.value = std::move(value);

@@ -82,6 +82,7 @@ class Finder {
         const int at = branches_.origins()[i];
         const std::string& stage = schedule_.directives()[at].stage;
         refusals_.push_back({{.kind = ErrorKind::Schedule,
+                              .subject = graph_.subject_of(State::func_named(plain_.directives()[at])),
                               .message = p.message,
                               .func = State::func_named(plain_.directives()[at]),
                               .stage = stage,

@@ -39,7 +39,7 @@ nlohmann::json failure(const std::string& arguments, int code, const std::string
     ADD_FAILURE() << arguments << " printed no JSON error: " << ran.out << ran.err;
     return nlohmann::json{{"error", {{"message", ""}, {"legal", ""}, {"value", ""}}}};
   }
-  for (const char* key : {"kind", "func", "stage", "directive", "value", "legal", "message"})
+  for (const char* key : {"kind", "func", "subject", "stage", "directive", "value", "legal", "message"})
     EXPECT_TRUE(json["error"].contains(key)) << arguments << " " << key;
   EXPECT_EQ(json["error"]["kind"], kind) << ran.out;
   EXPECT_FALSE(ran.err.empty()) << arguments;
@@ -145,6 +145,17 @@ TEST(Program, PhotoInPhotoOut) {
                 .code,
             0);
   EXPECT_EQ(cli::read_npy(d / "g_out.npy").rank(), 2);
+}
+
+TEST(Program, ImageOperatorsTakePhotosOf8Bits) {
+  Directory d;
+  cli::write_image(d / "p.png", cli::random_buffer(UInt(8), {21, 13, 3}, 3, 0));
+  for (const std::string op : {"blur3x3", "unsharp", "local_laplacian", "bilateral_grid", "stencil_chain",
+                               "harris", "gaussian_blur", "histogram_equalize", "bayer", "resize"}) {
+    const std::string size = op == "resize" ? " --size OW=7,OH=5" : "";
+    const Ran ran = run_program("run " + op + size + " --repeat 1 --input image=" + d / "p.png" + kTarget);
+    EXPECT_EQ(ran.code, 0) << op << "\n" << ran.out << ran.err;
+  }
 }
 
 TEST(Program, PhotosScaleForFloatInputs) {
@@ -287,6 +298,46 @@ TEST(Program, WrongUseIsRefusedWithWhatWouldBeLegal) {
   failure("run matmul --size M=4000000000,N=4000000000,K=1", 2, "usage");
   failure("", 2, "usage");
 }
+
+// One type stands for the combination in which every argument has it.
+TEST(Program, OneTypeForAllArguments) {
+  for (const std::string op : {"sum", "sum_rows", "cumulative_sum"}) {
+    const Ran ran =
+        run_program("run " + op + " --size N=9,D1=3,D2=1,D3=1 --type f32 --check --json" + kTarget);
+    EXPECT_EQ(ran.code, 0) << op << ran.out << ran.err;
+    if (ran.code != 0) continue;
+    EXPECT_TRUE(ran.json()["type"].get<std::string>().starts_with("x=f32,")) << ran.out;
+    EXPECT_NE(
+        failure("run " + op + " --size N=9,D1=3,D2=1,D3=1 --type u8" + kTarget, 2, "usage")["error"]["legal"]
+            .get<std::string>()
+            .find("x=f32,"),
+        std::string::npos);
+  }
+}
+
+TEST(Program, AGreyPhotoForColourSaysWhatToDo) {
+  Directory d;
+  cli::write_image(d / "grey.png", cli::random_buffer(UInt(8), {9, 8, 1}, 3, 0));
+  const nlohmann::json error =
+      failure("run harris --input image=" + d / "grey.png" + kTarget, 2, "usage")["error"];
+  EXPECT_EQ(error["subject"], "Input");
+  EXPECT_EQ(error["func"], "image");
+  EXPECT_EQ(error["legal"],
+            "an extent of 3, the channels of a colour image; save a grey image, which has one, as RGB first");
+}
+
+#ifdef CALOTYPE_HAS_LLVM
+TEST(Program, WithoutMemoryTheFuncAndItsBytesAreNamed) {
+  const nlohmann::json error =
+      failure("run bilateral_grid --size W=50,H=50,C=3 --param bins=2000000000", 2, "memory")["error"];
+  EXPECT_EQ(error["subject"], "Func");
+  EXPECT_EQ(error["func"], "grid");
+  EXPECT_EQ(error["message"],
+            "bilateral_grid: no memory for " + error["value"].get<std::string>() + " of storage");
+  EXPECT_TRUE(error["value"].get<std::string>().ends_with(" bytes")) << error["value"];
+  EXPECT_NE(error["legal"].get<std::string>().find("smaller sizes"), std::string::npos);
+}
+#endif
 
 TEST(Program, BadFilesAreRefused) {
   Directory d;

@@ -206,6 +206,26 @@ TEST(ScheduleCommand, StatusSaysWhatIsStale) {
   EXPECT_GE(all.json()["cases"].size(), 10u);
 }
 
+TEST(ScheduleCommand, AFileForAnotherTargetSaysSo) {
+  Directory d;
+  const std::string gpu = d.write("gpu.json", two_cases().str()), host = d / "host.json";
+  ASSERT_EQ(run_program("schedule save matmul @host -o " + host).code, 0);
+  const std::string size = " --size M=3,N=4,K=5 ";
+  for (const std::string& command :
+       {"run matmul" + size + "--schedule ", std::string("schedule check matmul "),
+        "show matmul --level loops" + size + "--schedule "}) {
+    const Ran on_host = run_program(command + gpu + " --json");
+    EXPECT_EQ(on_host.code, 2) << command << on_host.out;
+    EXPECT_TRUE(has(on_host.json()["error"]["message"],
+                    gpu + " is a schedule for cuda-sm_90a, and the target is host"))
+        << on_host.out;
+    EXPECT_TRUE(has(on_host.json()["error"]["legal"], "--target cuda-sm_90a")) << on_host.out;
+    const Ran on_gpu = run_program(command + host + " --json" + kTarget);
+    EXPECT_EQ(on_gpu.code, 2) << command << on_gpu.out;
+    EXPECT_TRUE(has(on_gpu.json()["error"]["message"], "is a schedule for host")) << on_gpu.out;
+  }
+}
+
 TEST(ScheduleCommand, LargeFilesAreRefused) {
   Directory d;
   const std::string path = d.write("large.json", "");

@@ -113,7 +113,7 @@ TEST(Alias, OverlapOfAnotherKindIsRefusedAtTheCall) {
 
 /// The Schedule error that names the reader.
 void expect_refused(const Pipeline& p, const Schedule& s, const std::string& func, const std::string& text,
-                    const std::vector<Target>& on = targets()) {
+                    const std::string& legal = "", const std::vector<Target>& on = targets()) {
   for (const Target& target : on) {
     try {
       p.compile(s, target);
@@ -123,6 +123,7 @@ void expect_refused(const Pipeline& p, const Schedule& s, const std::string& fun
       EXPECT_EQ(error.diagnostic().func, func);
       EXPECT_NE(error.diagnostic().message.find(text), std::string::npos) << error.what();
       EXPECT_FALSE(error.diagnostic().legal.empty());
+      EXPECT_TRUE(legal.empty() || error.diagnostic().legal == legal) << error.what();
     }
   }
 }
@@ -149,14 +150,23 @@ TEST(Alias, ReadsOfWhatIsOverwrittenAreRefused) {
   Schedule root;
   root["square"].compute_root();
   expect_refused(pointwise(Float(32)).alias("out", "in"), root, "square",
-                 "reads it, while 'out' overwrites it");
+                 "reads it, while 'out' overwrites it",
+                 "compute_inline for 'square', or the Pipeline without this alias");
   // Two outputs of one input.
   ImageParam in(Float(32), {W, H}, "in");
   Func one("one"), two("two");
   one(x, y) = in(x, y) + 1.0f;
   two(x, y) = in(x, y) * 2.0f;
   expect_refused(Pipeline("p", {in}, {{one, {W, H}}, {two, {W, H}}}).alias("one", "in"), {}, "two",
-                 "reads it");
+                 "reads it", "the Pipeline without this alias");
+  // A Func with updates is never inlined either.
+  ImageParam row(Float(32), {W}, "row");
+  Func sums("sums"), shifted("shifted");
+  sums(x) = row(x);
+  sums(x) += 1.0f;
+  shifted(x) = sums(x) + row(x);
+  expect_refused(Pipeline("p", {row}, {{shifted, {W}}}).alias("shifted", "row"), {}, "sums", "reads it",
+                 "the Pipeline without this alias");
 }
 
 TEST(Alias, TailsThatComputeTwiceAreRefused) {
@@ -166,7 +176,8 @@ TEST(Alias, TailsThatComputeTwiceAreRefused) {
     s["out"].split("x", "xo", "xi", 8, Tail::ShiftInwards);
     if (target.is_gpu()) s["out"].gpu_blocks("y");
     (void)pointwise(Float(32)).compile(s, target);
-    expect_refused(pointwise(Float(32)).alias("out", "in"), s, "out", "computes elements twice", {target});
+    expect_refused(pointwise(Float(32)).alias("out", "in"), s, "out", "computes elements twice",
+                   "another tail", {target});
   }
 }
 

@@ -70,8 +70,16 @@ TEST(Language, IntegersAndBits) {
       [](Expr a, Expr) {
         return reinterpret(a.type().is_int() ? UInt(a.type().bits) : Int(a.type().bits), a);
       },
+      [](Expr a, Expr) { return extract_bits<std::uint8_t>(a, 3); },
+      [](Expr a, Expr b) { return extract_bits<std::int16_t>(a, b % 40 - 9); },
+      [](Expr a, Expr b) { return extract_bits<float>(a, cast<std::int8_t>(b % 9)); },
+      [](Expr a, Expr b) { return likely_if_innermost(a) + b; },
   };
-  for (const Type t : kIntegers) expect_agree(t, makes);
+  for (const Type t : kIntegers) {
+    expect_agree(t, makes);
+    if (t.bits < 64) expect_agree(t, {[](Expr a, Expr b) { return concat_bits({a, b}); }});
+    if (t.bits == 8) expect_agree(t, {[](Expr a, Expr b) { return concat_bits({a, b, a + b, 7}); }});
+  }
 }
 
 TEST(Language, FixedPoint) {

@@ -1,5 +1,7 @@
 // Calls that must be refused: buffers and numbers that do not fit. Nothing is written.
 
+#include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "error/refusals.h"
@@ -229,6 +231,70 @@ TEST(RefusedCalls, BrokenPromises) {
                     "0",
                     {"a larger bound"}});
     expect_poisoned(out);
+  }
+}
+
+#ifdef CALOTYPE_HAS_LLVM
+// A table of a size that no machine has. On a GPU one that large is refused before, as beyond indices.
+TEST(RefusedCalls, WithoutMemory) {
+  Dim N("N");
+  ImageParam in(Int(64), {N}, "in");
+  Param most(Int(64), "most");
+  Var x("x");
+  Func table("table"), out("out");
+  table(x) = cast<float>(x) * 0.5f;
+  out(x) = table(clamp(in(x), 0, most)) + 1.0f;
+  const Pipeline pipeline("look", {in, most}, {Output(out, {N})});
+  Schedule s;
+  s["table"].compute_root();
+  const Kernel kernel = pipeline.compile(s, Target::host());
+  const Buffer index = random_buffer(Int(64), {7}, 1), result(Float(32), {7});
+  testing::poison(result);
+  const double huge = static_cast<double>((std::int64_t{1} << 46) - 1);
+  expect_refused([&] { kernel(index, huge, result); },
+                 {ErrorKind::Memory,
+                  "look: no memory for 281474976710656 bytes of storage",
+                  "table",
+                  "",
+                  "281474976710656 bytes",
+                  {"smaller sizes", "compute_at"}});
+  for (std::int64_t i = 0; i < 7; ++i) EXPECT_EQ(result.value({i}), -12345.0);
+  kernel(index, 60.0, result);  // nothing is left of the failure
+  for (std::int64_t i = 0; i < 7; ++i)
+    EXPECT_EQ(result.value({i}), std::clamp(index.value({i}), 0.0, 60.0) * 0.5 + 1.0);
+}
+#endif
+
+// The name in a refusal says what it is.
+TEST(RefusedCalls, NamesSayWhatTheyAre) {
+  const auto what = [](const std::function<void()>& call) {
+    try {
+      call();
+    } catch (const Error& e) {
+      const std::string text = e.what();
+      const std::size_t at = text.find("in: ");
+      return at == std::string::npos ? text : text.substr(at, text.find('\n', at) - at);
+    }
+    return std::string("good");
+  };
+  for (const Target& target : targets()) {
+    Schedule s;
+    s.assume("W", Assumption::multiple(4));
+    const Kernel kernel = scale().compile(s, target);
+    Call c;
+    EXPECT_EQ(what([&] { kernel.call(c.args()); }), "good");
+    EXPECT_EQ(what([&] { kernel(random_buffer(UInt(8), {14, 7}, 1), 2, Buffer(UInt(8), {13, 7})); }),
+              "in: Size 'W'");
+    EXPECT_EQ(what([&] { kernel(random_buffer(UInt(8), {13, 7, 1}, 1), 2, c.out); }), "in: Input 'image'");
+    EXPECT_EQ(what([&] { kernel(c.image, 2, c.out.crop(1, 0, 6)); }), "in: Func 'out'");
+    EXPECT_EQ(what([&] { kernel(c.image, 256, c.out); }), "in: Param 'gain'");
+    EXPECT_EQ(what([&] { kernel(c.image, c.image, c.out); }), "in: Param 'gain'");
+    EXPECT_EQ(what([&] { kernel(c.image, c.out); }), "in: Pipeline 'scale'");
+    Schedule of_input;
+    of_input["image"].compute_root();
+    EXPECT_NE(what([&] { (void)scale().compile(of_input, target); }).find("in: Input 'image'"),
+              std::string::npos)
+        << what([&] { (void)scale().compile(of_input, target); });
   }
 }
 

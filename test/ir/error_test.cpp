@@ -20,6 +20,7 @@ TEST(Diagnostic, TextHasMessagePlaceValueAndWhatIsLegal) {
             "  in: Func 'acc', stage acc.update(0), directive #3 split(x, xo, xi, 0)\n"
             "  value: 0\n"
             "  legal: a factor of at least 1");
+  EXPECT_EQ((Diagnostic{.subject = Subject::Size, .message = "m", .func = "N"}).str(), "m\n  in: Size 'N'");
   EXPECT_EQ((Diagnostic{.message = "only this"}).str(), "only this");
   EXPECT_EQ((Diagnostic{.message = "m", .func = "f", .stage = "f"}).str(), "m\n  in: Func 'f'");
 }
@@ -30,6 +31,8 @@ TEST(Error, CarriesItsDiagnostic) {
   EXPECT_EQ(error.diagnostic().legal, "a buffer");
   EXPECT_STREQ(error.what(), "no buffer\n  legal: a buffer");
   EXPECT_STREQ(to_string(error.kind()), "argument");
+  EXPECT_STREQ(to_string(ErrorKind::Memory), "memory");
+  EXPECT_STREQ(to_string(Subject::Pipeline), "Pipeline");
 }
 
 TEST(NearestNames, OrdersByDistanceAndDropsStrangers) {

@@ -60,6 +60,65 @@ TEST(Integer, DifferenceAndDivision) {
   }
 }
 
+/// Bit `at` of a number in the type; 0 where it has none.
+bool bit(Type t, i64 bits, i64 at) {
+  return at >= 0 && at < t.bits && ((static_cast<std::uint64_t>(bits) >> at) & 1) != 0;
+}
+
+TEST(Integer, ExtractBits) {
+  for (const Type from : kTypes)
+    for (const i64 number : numbers(from, 20))
+      for (const Type to : kTypes)
+        for (const i64 lowest : {-70, -64, -9, -1, 0, 1, 3, 7, 8, 15, 16, 31, 33, 63, 64, 100}) {
+          // The position as a literal and as a value of a type of its own.
+          for (const Expr& at : {Expr(static_cast<int>(lowest)), typed(Int(16), lowest)}) {
+            const Expr got = extract_bits(to, typed(from, number), at);
+            ASSERT_EQ(got.type(), to);
+            ASSERT_TRUE(is_const(got)) << got.str();
+            for (int i = 0; i < to.bits; ++i)
+              ASSERT_EQ(bit(to, *as_int(got), i), bit(from, number, lowest + i))
+                  << from.str() << " " << number << " from " << lowest << " as " << to.str() << ", bit " << i;
+          }
+        }
+  EXPECT_EQ(*as_int(extract_bits<std::uint8_t>(make_typed(make_float(Float(32), 1.0)), 23)), 0x7f);
+  EXPECT_EQ(*as_float(extract_bits<float>(typed(UInt(64), i64{0x3f800000} << 8), 8)), 1.0);
+  refused([] { return extract_bits<std::uint8_t>(variable("b", Bool()), 0); },
+          "'extract_bits' is not defined for the type bool of 'b'", "an integer or float");
+  refused([] { return extract_bits<bool>(variable("x", Int(32)), 0); }, "bits of 'x' are extracted as bool",
+          "a comparison");
+  refused([] { return extract_bits<int>(variable("x", Int(32)), 1.5f); }, "'extract_bits' is not defined",
+          "integers");
+}
+
+TEST(Integer, ConcatBits) {
+  for (const Type t : kTypes)
+    for (const int count : {1, 2, 4, 8}) {
+      if (count * t.bits > 64) continue;
+      const std::vector<i64> all = numbers(t, 40);
+      for (std::size_t first = 0; first + static_cast<std::size_t>(count) <= all.size(); ++first) {
+        std::vector<Expr> parts;
+        for (int i = 0; i < count; ++i) parts.push_back(typed(t, all[first + static_cast<std::size_t>(i)]));
+        const Expr got = concat_bits(parts);
+        ASSERT_EQ(got.type(), t.is_int() ? Int(count * t.bits) : UInt(count * t.bits));
+        for (int i = 0; i < count; ++i) {
+          ASSERT_EQ(*as_int(extract_bits(t, got, i * t.bits)), all[first + static_cast<std::size_t>(i)])
+              << t.str() << " part " << i << " of " << count;
+          for (int b = 0; b < t.bits; ++b)
+            ASSERT_EQ(bit(got.type(), *as_int(got), i * t.bits + b),
+                      bit(t, all[first + static_cast<std::size_t>(i)], b));
+        }
+      }
+    }
+  EXPECT_EQ(*as_int(concat_bits({typed(UInt(8), 1), 2})), 0x201);
+  const Expr x = variable("x", UInt(16)), wide = variable("w", UInt(32)), f = variable("f", Float(32));
+  refused([&] { return concat_bits({}); }, "'concat_bits' of 0 parts", "1, 2, 4 or 8");
+  refused([&] { return concat_bits({x, x, x}); }, "'concat_bits' of 3 parts", "1, 2, 4 or 8");
+  refused([&] { return concat_bits({wide, wide, wide, wide}); }, "'concat_bits' of 4 parts",
+          "at most 64 bits");
+  refused([&] { return concat_bits({x, wide}); }, "'x' of type u16 and 'w' of type u32", "one type");
+  refused([&] { return concat_bits({f, f}); }, "'concat_bits' is not defined for the type f32", "integers");
+}
+
 TEST(Integer, DivisionByAConstantKeepsRangesTight) {
   const SymbolPtr x = make_symbol(SymbolKind::Loop, "x", Int(64));
   Scope scope = make_scope();

@@ -96,17 +96,58 @@ TEST(Boundary, LeavesFurtherDimensionsAlone) {
   test::expect_algorithm_error("g", "at most 3", [&] { boundary::repeat_edge(image, "g", 4); });
 }
 
-TEST(Boundary, OfFuncs) {
-  Func ramp("ramp"), out("out"), out2("out2");
-  ramp(u) = cast<int>(u * 3 + 1);
-  Func clamped = boundary::repeat_edge(ramp, {5}, "clamped"),
-       framed = boundary::constant_exterior(ramp, {5}, -1, "framed");
-  out(u) = clamped(u - 3) + framed(u - 3) * 1000;
-  const Buffer got = Pipeline("p", {}, {{out, {11}}}).evaluate({}).outputs[0];
-  for (int i = 0; i < 11; ++i) {
-    const int at = i - 3;
-    EXPECT_EQ(got.value({i}), edge(at, 5) * 3 + 1 + (at < 0 || at >= 5 ? -1000 : (at * 3 + 1) * 1000));
+using FuncCondition = std::function<Func(const Func&, const std::vector<Expr>&, const std::string&)>;
+
+/// The same of a Func of two coordinates that is defined everywhere, by a box of it.
+void expect_extends_func(const FuncCondition& condition, const Mapping& mapping, int exterior = 0) {
+  for (const auto& [width, height] : {std::pair{1, 1}, {7, 3}, {2, 5}, {4, 1}, {3, 8}}) {
+    const int margin = 19;
+    Func ramp("ramp"), out("out");
+    ramp(u, v) = cast<int>(u * 3 + v * 100 + 1);
+    Func extended = condition(ramp, {width, height}, "extended");
+    out(u, v) = extended(u - margin, v - margin);
+    const Pipeline p("p", {}, {{out, {width + 2 * margin, height + 2 * margin}}});
+    const Buffer got = p.evaluate({}).outputs[0];
+    for (int y = 0; y < height + 2 * margin; ++y) {
+      for (int x = 0; x < width + 2 * margin; ++x) {
+        const int sx = mapping(x - margin, width), sy = mapping(y - margin, height);
+        ASSERT_EQ(got.value({x, y}), sx < 0 || sy < 0 ? exterior : sx * 3 + sy * 100 + 1)
+            << width << "x" << height << " at " << x - margin << "," << y - margin;
+      }
+    }
   }
+}
+
+using Extents = std::vector<Expr>;
+
+TEST(Boundary, OfFuncs) {
+  const auto stays = [](int x, int n) { return x < 0 ? bounce(-x - 1, n, true) : bounce(x, n, true); };
+  const auto turns = [](int x, int n) { return bounce(x, n, false); };
+  expect_extends_func(
+      [](const Func& f, const Extents& e, const std::string& n) { return boundary::repeat_edge(f, e, n); },
+      edge);
+  expect_extends_func([](const Func& f, const Extents& e,
+                         const std::string& n) { return boundary::constant_exterior(f, e, -5, n); },
+                      outside, -5);
+  expect_extends_func(
+      [](const Func& f, const Extents& e, const std::string& n) { return boundary::repeat_image(f, e, n); },
+      wrap);
+  expect_extends_func(
+      [](const Func& f, const Extents& e, const std::string& n) { return boundary::mirror_image(f, e, n); },
+      stays);
+  expect_extends_func([](const Func& f, const Extents& e,
+                         const std::string& n) { return boundary::mirror_interior(f, e, n); },
+                      turns);
+}
+
+TEST(Boundary, OfFuncsLeavesFurtherDimensionsAlone) {
+  Func ramp("ramp"), out("out");
+  ramp(u, v) = cast<int>(u + v * 10);
+  out(u, v) = boundary::mirror_interior(ramp, {4}, "extended")(u, v - 2);
+  const Buffer got = Pipeline("p", {}, {{out, {9, 3}}}).evaluate({}).outputs[0];
+  for (int y = 0; y < 3; ++y)
+    for (int x = 0; x < 9; ++x) EXPECT_EQ(got.value({x, y}), bounce(x, 4, false) + (y - 2) * 10);
+  test::expect_algorithm_error("g", "at most 2", [&] { boundary::repeat_image(ramp, {1, 2, 3}, "g"); });
 }
 
 TEST(Boundary, MarksTheInterior) {

@@ -39,7 +39,8 @@ struct FakeDevice {
 
   calotype_device service() {
     return {this,
-            [](void* s, calotype_context* c, int64_t bytes, void** memory) {
+            [](void* s, calotype_context* c, const char* owner, int64_t bytes, void** memory) {
+              EXPECT_STRNE(owner, "");
               if (calotype_error_kind kind = of(s).step(c)) return kind;
               *memory = malloc(static_cast<size_t>(bytes));
               memset(*memory, 0xaa, static_cast<size_t>(bytes));

@@ -1,4 +1,5 @@
 // rfactor: the graph it makes, its meaning, its refusals.
+#include <functional>
 #include <random>
 
 #include "helpers.h"
@@ -119,6 +120,47 @@ TEST(Rfactor, KeepsTheValueOfEveryOperation) {
       expect_round_trip(p, *s);
     }
   }
+}
+
+// The coordinate of partial results has as many values as the loop that split made.
+TEST(Rfactor, TheNewCoordinateHasTheExtentOfItsLoop) {
+  const auto with = [](const std::function<void(Schedule&)>& edit) {
+    Schedule s;
+    s["acc"].update().split("k", "ko", "ki", 8).rfactor({{"ki", "u"}}, "part");
+    edit(s);
+    return s;
+  };
+  for (const Schedule& s :
+       {with([](Schedule& t) { t["part"].reorder("u", "n", "m").vectorize("u"); }),
+        with([](Schedule& t) { t["part"].compute_root().unroll("u").update().vectorize("u"); })}) {
+    EXPECT_NO_THROW(apply(matmul(), s));
+    expect_round_trip(matmul(), s);
+  }
+  // By the outer loop their number depends on a size; by a rounded region it is another one.
+  Schedule outer;
+  outer["acc"].update().split("k", "ko", "ki", 8).rfactor({{"ko", "u"}}, "part");
+  outer["part"].compute_root().vectorize("u");
+  expect_refused(matmul(), outer, {"the extent of 'u' is not a constant"});
+  expect_refused(matmul(), with([](Schedule& t) { t["part"].align_extent("u", 3).vectorize("u"); }),
+                 {"the extent of 'u' is not a constant"});
+}
+
+TEST(Rfactor, KeepsTheValueOfTermsUnderACondition) {
+  Dim W("W"), H("H");
+  ImageParam image(Int(32), {W, H}, "image");
+  Var i("i");
+  RDom r({{0, W}, {0, H}}, "r");
+  Func total("total"), out("out");
+  const Expr e = image(r.x(), r.y());
+  total(i) = cast<std::int32_t>(i);
+  total(i) = select(e > 5 && r.x() != i, min(total(i), e * 3), total(i));
+  out(i) = total(i);
+  const Pipeline p("least", {image}, {{out, {16}}});
+  Schedule inner, both;
+  inner["total"].update().split("r.x", "xo", "xi", 4).rfactor({{"xi", "u"}}, "part");
+  both["total"].update().split("r.x", "xo", "xi", 4).rfactor({{"xo", "u"}, {"r.y", "v"}}, "part");
+  for (const Schedule& s : {inner, both}) expect_same(p, s, "out", {"W", "H"});
+  EXPECT_EQ(apply(p, inner).graph.find_func("part")->stages[0].value.str(), "2147483647");
 }
 
 TEST(Rfactor, WorksOnUpdatesThatScatter) {

@@ -1,6 +1,7 @@
 // stencil_chain: 32 stencils of 5 x 5 in a row. Each is the mean by the weights [1 4 6 4 1] x [1 4 6 4 1] /
 // 256, so that together they are close to a Gaussian with a sigma of the root of 32. Between the stencils
-// samples have 8 bits and all arithmetic 16, which hold every weighted sum of 25 samples.
+// samples have 8 bits and all arithmetic 16, which hold every weighted sum of 25 samples. Those of a picture
+// of 16 bits give their upper half.
 #include <calotype/calotype.h>
 #include <calotype/operator.h>
 
@@ -28,26 +29,28 @@ Expr stencil(const Func& of, const Expr& x, const Expr& y, const Expr& c) {
   return total >> 8;
 }
 
-Pipeline stencil_chain(const OperatorTypes&) {
+Pipeline stencil_chain(const OperatorTypes& types) {
+  const Type type = types.all();
+  const bool wide = type == UInt(16);
   Dim W("W"), H("H"), C("C");
-  ImageParam image(UInt(16), {W, H, C}, "image");
+  ImageParam image(type, {W, H, C}, "image");
   Var x("x"), y("y"), c("c");
   Func edged = boundary::repeat_edge(image, "edged", 2);
   Func last("stage0");
-  last(x, y, c) = edged(x, y, c) >> 8;
+  last(x, y, c) = wide ? edged(x, y, c) >> 8 : cast<uint16_t>(edged(x, y, c));
   for (int i = 1; i <= kStencils; ++i) {
     Func next("stage" + std::to_string(i));
     next(x, y, c) = stencil(last, x, y, c);
     last = next;
   }
   Func out("out");
-  out(x, y, c) = last(x, y, c) * 257;
+  out(x, y, c) = wide ? last(x, y, c) * 257 : cast<uint8_t>(last(x, y, c));
   return Pipeline("stencil_chain", {image}, {Output(out, {W, H, C})});
 }
 
 CALOTYPE_OPERATOR(stencil_chain)
     .describe("32 stencils of 5 x 5, one after the other: a wide blur")
-    .types({"u16"})
+    .types({"u16", "u8"})
     .algorithm(stencil_chain)
     .least_rank("image", 2);
 

@@ -139,6 +139,7 @@ std::vector<KernelFigures> read_figures(const std::string& log) {
 void throw_error(const calotype_error& error) {
   ErrorKind kind = ErrorKind::Argument;
   if (error.kind == CALOTYPE_NO_TARGET) kind = ErrorKind::Target;
+  if (error.kind == CALOTYPE_OUT_OF_MEMORY) kind = ErrorKind::Memory;
   if (error.kind == CALOTYPE_INTERNAL) kind = ErrorKind::Internal;
   throw Error({.kind = kind, .message = error.message, .func = error.func, .value = error.value});
 }

@@ -18,17 +18,18 @@ RuntimeCalls::RuntimeCalls(llvm::Module& module) {
   parallel_for =
       module.getOrInsertFunction("calotype_host_parallel_for", i32, pointer, pointer, i64, i64, pointer);
   allocate = module.getOrInsertFunction("calotype_host_allocate", pointer, pointer, i64);
+  no_memory = module.getOrInsertFunction("calotype_host_no_memory", nothing, pointer, pointer, i64);
   release = module.getOrInsertFunction("calotype_host_release", nothing, pointer, pointer);
   check_failed =
       module.getOrInsertFunction("calotype_host_check_failed", nothing, pointer, pointer, pointer, pointer);
   print = module.getOrInsertFunction("calotype_host_print", nothing, pointer, pointer, pointer, pointer);
-  for (llvm::FunctionCallee callee : {parallel_for, allocate, release, check_failed, print}) {
+  for (llvm::FunctionCallee callee : {parallel_for, allocate, no_memory, release, check_failed, print}) {
     llvm::cast<llvm::Function>(callee.getCallee())->setDoesNotThrow();
   }
   auto* allocator = llvm::cast<llvm::Function>(allocate.getCallee());
   allocator->addRetAttr(llvm::Attribute::NoAlias);
   allocator->addRetAttr(llvm::Attribute::getWithAlignment(c, llvm::Align(64)));
-  for (llvm::FunctionCallee callee : {check_failed, print})
+  for (llvm::FunctionCallee callee : {no_memory, check_failed, print})
     llvm::cast<llvm::Function>(callee.getCallee())->addFnAttr(llvm::Attribute::Cold);
 }
 

@@ -115,6 +115,11 @@ void* calotype_host_allocate(void* context, std::int64_t bytes) {
   return allocate_scratch(bytes);
 }
 
+void calotype_host_no_memory(void* context, const char* buffer, std::int64_t bytes) {
+  auto* hooks = static_cast<Hooks*>(context);
+  if (hooks && hooks->no_memory) hooks->no_memory(hooks, buffer, bytes);
+}
+
 void calotype_host_release(void* context, void* memory) {
   auto* hooks = static_cast<Hooks*>(context);
   if (hooks && hooks->release) return hooks->release(hooks, memory);
@@ -186,6 +191,7 @@ std::vector<std::pair<const char*, void*>> runtime_symbols() {
   auto unary = [&](Unary function) { return address(function); };
   return {{"calotype_host_parallel_for", address(&calotype_host_parallel_for)},
           {"calotype_host_allocate", address(&calotype_host_allocate)},
+          {"calotype_host_no_memory", address(&calotype_host_no_memory)},
           {"calotype_host_release", address(&calotype_host_release)},
           {"calotype_host_check_failed", address(&calotype_host_check_failed)},
           {"calotype_host_extern", address(&calotype_host_extern)},

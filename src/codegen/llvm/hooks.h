@@ -23,6 +23,9 @@ struct Hooks {
   void (*release)(Hooks* self, void* memory) = nullptr;
   /// A Check failed, with its message complete. Several threads may call at the same time.
   void (*failed)(Hooks* self, const char* message) = nullptr;
+  /// There is no memory of so many bytes for the buffer of this name. Several threads may call at the same
+  /// time.
+  void (*no_memory)(Hooks* self, const char* buffer, std::int64_t bytes) = nullptr;
   /// A line of print(), as for calotype_print. Several threads may call at the same time.
   void (*print)(Hooks* self, const char* text, const std::int64_t* values, const char* kinds) = nullptr;
   /// What profiled code calls, from every thread of its loops: a clock starts and the one around it rests

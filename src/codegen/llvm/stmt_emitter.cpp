@@ -155,7 +155,13 @@ void StmtEmitter::emit_heap(const ir::StmtNode& s) {
   }
   exprs_.forget();
   Value* memory = b_.CreateCall(shared_.calls.allocate, {context(), bytes}, buffer->name);
-  fail_if(b_.CreateIsNull(memory), b_.getInt32(kOutOfMemory));
+  llvm::BasicBlock *none = new_block("no.memory"), *good = new_block("allocated");
+  b_.CreateCondBr(b_.CreateIsNull(memory), none, good,
+                  llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights());
+  b_.SetInsertPoint(none);
+  b_.CreateCall(shared_.calls.no_memory, {context(), b_.CreateGlobalString(buffer->name), bytes});
+  fail(b_.getInt32(kOutOfMemory));
+  b_.SetInsertPoint(good);
   set_pointer(buffer, memory);
   ways_out_.push_back({memory, buffer->stream_stores});
   emit(s.body());

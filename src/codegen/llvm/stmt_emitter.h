@@ -14,7 +14,7 @@ namespace calotype::llvm_backend {
 
 /// The runtime's functions as declared in a module (hooks.h).
 struct RuntimeCalls {
-  llvm::FunctionCallee parallel_for, allocate, release, check_failed, print;
+  llvm::FunctionCallee parallel_for, allocate, no_memory, release, check_failed, print;
   explicit RuntimeCalls(llvm::Module& module);
 };
 

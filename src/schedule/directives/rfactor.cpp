@@ -118,12 +118,12 @@ struct Preserved {
 Associative reduction_of(Application& a) {
   Associative found = prove_associative(a.func_def(), a.stage_def());
   if (!found.unproved.empty())
-    a.refuse(
-        fmt::format("{} is not proved to be associative: {}", a.state.stage_name(a.func, a.stage),
-                    found.unproved),
-        a.state.stage_name(a.func, a.stage),
-        "f(...) = f(...) op term, with op one of +, *, min, max, &, |, ^, && and ||, in each component; or "
-        "components chosen by one strict comparison, as in argmax");
+    a.refuse(fmt::format("{} is not proved to be associative: {}", a.state.stage_name(a.func, a.stage),
+                         found.unproved),
+             a.state.stage_name(a.func, a.stage),
+             "f(...) = f(...) op term, with op one of +, *, min, max, &, |, ^, && and ||, in each component, "
+             "perhaps in select(condition, f(...) op term, f(...)); or components chosen by one strict "
+             "comparison, as in argmax");
   return found;
 }
 
@@ -334,7 +334,8 @@ DirectiveSpec rfactor_spec() {
       .reorders = "if a component of floats is f(...) op term: partial results are combined",
       .refused =
           {"the update is not proved to be associative: each component f(...) op term with op one of +, *, "
-           "min, max, &, |, ^, && and ||, or all chosen by one strict comparison, as in argmax",
+           "min, max, &, |, ^, && and ||, also where a select whose condition does not read the Func keeps "
+           "f(...) instead, or all chosen by one strict comparison, as in argmax",
            "of equal terms the first is chosen (argmax), and a loop named is inside one that is left",
            "a loop is no reduction loop", "a new name is taken"},
       .apply = apply,
