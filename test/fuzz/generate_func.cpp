@@ -84,7 +84,8 @@ class FuncMaker {
   bool by_function(FuncSpec& f) {
     std::vector<Known*> sources;
     for (Known& k : g_.known)
-      if (k.type == Int(32) && k.rank == rank_ && 3 * std::max(-k.low, k.high) < limit(k.type))
+      if (k.type == Int(32) && k.rank == rank_ && 3 * std::max(-k.low, k.high) < limit(k.type) &&
+          !g_.program.input(k.name))  // whose reads are moved to where it begins
         sources.push_back(&k);
     if (sources.empty()) return false;
     Known& source = *random_.pick(sources);

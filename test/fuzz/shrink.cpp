@@ -211,6 +211,7 @@ bool simpler(Node& n, const std::function<bool()>& take) {
     if (take()) return true;
   }
   n = before;
+  if (is_function(n)) return false;  // it reads three neighbours of one source
   for (Node& item : n.items)
     if (simpler(item, take)) return true;
   return false;
