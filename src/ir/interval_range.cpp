@@ -66,9 +66,9 @@ Range operator-(const Range& a) { return narrow(-wide_hi(a), -wide_lo(a)); }
 Range scaled(const Range& a, std::int64_t c) { return a * Range::point(c); }
 
 Range floor_div(const Range& a, const Range& b) {
-  if (b.lo >= 1) {
-    // In code that never runs facts may contradict each other, so that no divisor is left.
-    const Wide lo = wide_lo(a), hi = wide_hi(a), small = b.lo, large = std::max<Wide>(small, wide_hi(b));
+  // Where facts contradict each other no divisor is left.
+  if (b.lo >= 1 && b.hi >= b.lo) {
+    const Wide lo = wide_lo(a), hi = wide_hi(a), small = b.lo, large = wide_hi(b);
     return narrow(std::min(quotient(lo, small), quotient(lo, large)),
                   std::max(quotient(hi, small), quotient(hi, large)));
   }

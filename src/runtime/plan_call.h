@@ -28,7 +28,7 @@ typedef struct call {
   calotype_cell *stack, *temps;
   call_memory *argument_memory, *workspace;
   call_kept* kept;
-  int64_t* key; /* of the kept values at hand, then the sizes of their memory */
+  int64_t* key;           /* of the kept values at hand, then the sizes of their memory */
   int64_t* scalar_values; /* of the function that is called */
   void** buffer_values;
 } call;

@@ -437,6 +437,19 @@ TEST(SimplifyRandom, TerminatesOnFactsInCircles) {
   EXPECT_TRUE(prove(a < b + 2, facts));
 }
 
+// A branch that no call takes has such facts.
+TEST(SimplifyFacts, MayContradictEachOther) {
+  const Expr n = named("n"), x = named("x");
+  Facts facts;
+  facts.set_range(symbol_of(n), index(1), index(0));
+  facts.set_range(symbol_of(x), index(0), index(100));
+  for (const Expr& e : {x / n, x % n, max(x / n, x % n), min(x, x / n + 1)}) {
+    EXPECT_TRUE(simplify(e, facts).defined());
+    constant_upper_bound(e, facts);
+    constant_lower_bound(e, facts);
+  }
+}
+
 TEST(SimplifyRandom, LongChainsAreFast) {
   Expr sum = index(0), least = index(1000);
   std::vector<Expr> symbols;
