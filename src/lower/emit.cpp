@@ -215,21 +215,23 @@ class Emitter {
     return simple(addresses_.strided(b, first, it->second.folds) + Addresses::start_of_copy(it->second, b));
   }
 
-  /// Inside out, a guard goes around the body of the first loop whose variable it tests; without a variable
-  /// around the definition itself.
+  /// Inside out, a guard goes around the body of the first of the stage's loops whose variable it tests;
+  /// without a variable around the definition itself, also where it tests loops of a consumer alone.
   ir::Stmt guarded(StageRef stage, ir::Stmt body, const ir::SymbolPtr& var) {
     const std::vector<Guard>& guards = tree_.stages.at(stage).guards;
     for (std::size_t i = guards.size(); i-- > 0;) {
       if (masks_one_side(tree_, stage, guards[i])) continue;
-      const bool here = var ? ir::uses(guards[i].condition, var) : !tests_a_loop(guards[i].condition);
+      const bool here = var ? ir::uses(guards[i].condition, var) : !tests_a_loop(stage, guards[i].condition);
       if (here && placed_.insert({stage, i}).second) body = conditional(guards[i], body);
     }
     return body;
   }
 
-  bool tests_a_loop(const Expr& condition) const {
-    return std::any_of(open_.begin(), open_.end(),
-                       [&](LoopId id) { return ir::uses(condition, tree_.loop(id).var); });
+  bool tests_a_loop(StageRef stage, const Expr& condition) const {
+    return std::any_of(open_.begin(), open_.end(), [&](LoopId id) {
+      const bool own = tree_.loop(id).owner == stage || runs_in(stage, id);
+      return own && ir::uses(condition, tree_.loop(id).var);
+    });
   }
 
   // The text marks a guard whose vector form is a branch with a scalar rest instead of masks.

@@ -92,15 +92,15 @@ Program attempt(Random& random, bool functions) {
     const bool last = &k == &g.known.back();
     const std::string name = called(k.name);
     if (p.input(name) || !p.func(name)->boundary.empty()) continue;
-    if (!p.outputs.empty() && p.outputs.back().func == name) {  // another of its values
-      p.outputs.back().whole = p.outputs.back().whole && k.whole;
-      continue;
-    }
+    if (!p.outputs.empty() && p.outputs.back().func == name) continue;  // another of its values
     if (!last && (k.read ? !random.chance(4) : !random.chance(70))) continue;
     std::vector<Node> extents;
     for (int d = 0; d < k.rank; ++d)
       extents.push_back(random.chance(88) ? Generator::dim(d) : Node(random.within(1, 17)));
-    p.outputs.push_back({name, extents, k.whole});
+    const bool whole = std::all_of(g.known.begin(), g.known.end(), [&](const Known& other) {
+      return called(other.name) != name || other.whole;
+    });
+    p.outputs.push_back({name, extents, whole});
   }
   Program whole = p;
   prune(whole);
