@@ -55,15 +55,17 @@ namespace {
 /// An end of a range as a value of the type: floats are rounded to it.
 double end_of(const std::string& name, Type type, double end) {
   const double held = type.is_float() ? ir::round_float(type, end) : end;
+  // No double is the largest of 64 bits: the next one is beyond it.
   const bool whole =
       type.is_float() || (end == std::trunc(end) && end >= static_cast<double>(type.min_int()) &&
-                          end <= static_cast<double>(type.max_int()));
+                          end <= static_cast<double>(type.max_int()) && end < std::ldexp(1, 63));
   if (!std::isfinite(held) || !whole)
     lang::refuse(
         fmt::format("an end of the range of Param '{}' is no value of its type {}", name, type.str()), "",
         fmt::format("{}", end),
-        type.is_float() ? "a finite value in its range"
-                        : fmt::format("integers from {} to {}", type.min_int(), type.max_int()));
+        type.is_float()
+            ? "a finite value in its range"
+            : fmt::format("integers from {} to {}, as a double has them", type.min_int(), type.max_int()));
   return held;
 }
 

@@ -62,9 +62,21 @@ Kept kept(const LoopTree& tree, FuncId id) {
          .present = ir::make_symbol(ir::SymbolKind::Let, tree.func(id).name + ".present"),
          .key = {}};
   for (const ir::SymbolPtr& s : Dependences(tree).of(id)) k.key.push_back(ir::make_var(s));
-  for (const ir::Interval& i : tree.storage.at(id).box)
-    for (const Expr& end : {i.min, i.max})
-      if (!ir::as_int(end)) k.key.push_back(end);
+  const auto add = [&](const Box& box) {
+    for (const ir::Interval& i : box)
+      for (const Expr& end : {i.min, i.max}) {
+        const auto same = [&](const Expr& known) { return ir::equal(known, end); };
+        if (end.defined() && !ir::as_int(end) && std::none_of(k.key.begin(), k.key.end(), same))
+          k.key.push_back(end);
+      }
+  };
+  add(tree.storage.at(id).box);
+  // Tails fill memory beyond what a stage covers, and what lies there is no value of the Func.
+  for (std::size_t s = 0; s < tree.func(id).stages.size(); ++s) {
+    const StageInfo& stage = tree.stages.at({id, static_cast<int>(s)});
+    add(stage.need);
+    add(stage.read);
+  }
   return k;
 }
 

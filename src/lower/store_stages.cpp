@@ -5,10 +5,10 @@
 // chooses. Elements outside the box are dropped; elements that the schedule never computes stay as they were.
 // What a Func of one definition computes is copied element by element as it is stored, since its storage may
 // be a ring. A Func with updates, or that a function computes, gets one more definition instead, f(x, y) =
-// f(x, y) with the loops of its
-// first one, or of the coordinates where a function computes it: the copy. It runs when the updates are done,
-// so no partial result is seen, on the points that consumers need, where all updates are; and with the first
-// definition's loops each thread of a block reads what it may. The emit pass makes the stores.
+// f(x, y) with the loops of its first one, or of the coordinates where a function computes it: the copy. It
+// runs when the updates are done, so no partial result is seen, on the points that consumers need, where all
+// updates are; and with the first definition's loops each thread of a block reads what it may. The emit pass
+// makes the stores. A memoized Func is computed anew.
 //
 // `add_copies` stands before placement, which makes loops of the copies as of any definition;
 // `declare_stored` after bounds, which numbers the other arguments.

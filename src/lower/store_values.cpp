@@ -18,8 +18,9 @@ ir::Stmt store_values(const std::vector<ir::BufferPtr>& buffers, const std::vect
   std::vector<std::pair<ir::SymbolPtr, Expr>> named;
   std::vector<ir::BufferPtr> written;
   for (std::size_t c = 0; c < buffers.size(); ++c) {
-    const bool kept = buffers.size() > 1 && ir::is(values[c], ir::Op::Load) &&
-                      ir::buffer_of(values[c]) == buffers[c] && ir::equal(values[c]->args[0], indices[c]);
+    const bool loaded = ir::is(values[c], ir::Op::Load) || ir::is(values[c], ir::Op::LoadIf);
+    const bool kept = buffers.size() > 1 && loaded && ir::buffer_of(values[c]) == buffers[c] &&
+                      ir::equal(values[c]->args.back(), indices[c]);
     if (kept) continue;
     Expr value = values[c];
     if (reads_any(value, written)) {

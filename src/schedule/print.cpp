@@ -136,6 +136,7 @@ std::string to_string(const Scheduled& s) {
         "{} in the loops of {} down to {}  [{}]\n", lang::stage_name(s.graph.func(n.func), n.stage),
         lang::stage_name(s.graph.func(n.with), n.with_stage), s.loop(n.loops.back().second).name, n.origin);
   for (const FormAssumption& f : s.forms) out += fmt::format("{}  [{}]\n", f.form.str(), f.origin);
+  for (const Traced& t : s.traced) out += fmt::format("{} traced  [{}]\n", t.of, t.origin);
   for (const SizeEstimate& e : s.sizes)
     out += fmt::format("{} estimated as {}  [{}]\n", e.size, e.value, e.origin);
   for (const std::string& loop : s.numerics.reassociates) out += fmt::format("reassociates {}\n", loop);

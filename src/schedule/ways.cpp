@@ -57,7 +57,8 @@ class Finder {
           forms_.push_back(*form);
   }
 
-  /// Each stride that the conditions name: the product that it is of dense memory, or its multiple.
+  /// Each stride that the conditions name, where it is the product that it is of dense memory. A multiple
+  /// that is assumed decides nothing: along one element a stride may be anything.
   void use_forms() {
     for (const auto& [name, symbol] : ways_.strides) {
       const std::size_t middle = name.rfind(".stride.");
@@ -67,8 +68,6 @@ class Finder {
       if (form.dense) {
         const Expr stride = dense_strides(extents_of(graph_, *argument))[dim];
         for (Expr& c : ways_.conditions) c = ir::substitute(c, {{symbol, stride}});
-      } else if (dim > 0 && form.pitch_multiple > 1) {
-        facts_.set_multiple(symbol, multiple_in_elements(form.pitch_multiple, type_of(graph_, *argument)));
       }
     }
   }
@@ -123,7 +122,7 @@ class Finder {
   }
 
   ir::Facts known(const std::vector<int>& holds) const {
-    ir::Facts facts = facts_;
+    ir::Facts facts;
     for (const ir::SymbolPtr& d : graph_.dims) facts.set_range(d, ir::index(0), {});
     for (const lang::ParamDef& p : graph_.params)
       if (p.low && p.type.is_integral() && !p.type.is_bool())
@@ -192,7 +191,6 @@ class Finder {
   std::vector<Refusal>& refusals_;
   const Branches branches_;
   std::vector<FormAssumption> forms_;
-  ir::Facts facts_;  ///< of the strides
   Ways ways_;
   bool readable_ = true;
 };
@@ -207,7 +205,9 @@ bool Way::fits(const std::vector<bool>& conditions) const {
 
 std::size_t Ways::choose(const std::vector<bool>& holds) const {
   const auto at = std::find_if(ways.begin(), ways.end(), [&](const Way& w) { return w.fits(holds); });
-  return at == ways.end() ? 0 : at - ways.begin();
+  if (at == ways.end())
+    throw Error({.kind = ErrorKind::Internal, .message = "no way through the conditions fits a call"});
+  return at - ways.begin();
 }
 
 std::string Ways::text(const Way& way) const {

@@ -293,6 +293,33 @@ TEST(AssumeBuffer, EachBufferOfATuple) {
   }
 }
 
+TEST(AssumeBuffer, OneRowTakesTheBranchOfItsOwnStride) {
+  // A multiple that is assumed says nothing of the stride of a single row: the branch is for what it is.
+  Dim W("W"), H("H");
+  ImageParam in(Float(32), {W, H}, "in");
+  Param p(Int(32), "p");
+  Var x("x"), y("y");
+  Func out("out");
+  out(x, y) = select(p > 0, in(x, y), -in(x, y));
+  const Pipeline signed_rows("signed_rows", {in, p}, {Output(out, {W, H})});
+  for (const Target& target : testing::targets()) {
+    Schedule s;
+    s.assume_buffer({.buffer = "in", .pitch_multiple = 16});
+    Stage positive = s["out"].specialize("p > 0");
+    positive.specialize("in.stride.1 % 4 == 0");
+    const Kernel kernel = signed_rows.compile(s, target);
+    const Buffer memory = random_buffer(Float(32), {202, 1}, 3);
+    for (const std::int64_t stride : {100, 101})
+      for (const double sign : {1.0, -1.0}) {
+        const Buffer row(Float(32), memory.data(), {13, 1}, {1, stride});
+        const Buffer got(Float(32), {13, 1});
+        kernel.call({row, sign, got});
+        for (std::int64_t i = 0; i < 13; ++i)
+          EXPECT_EQ(got.value({i, 0}), sign * row.value({i, 0})) << stride << " on " << target.str();
+      }
+  }
+}
+
 TEST(AssumeBuffer, OneKindOfCodeForDenseArguments) {
   // A call with another stride of dimension 0 compiles nothing: it is refused by the code that there is.
   Schedule s = rows(interpreter);

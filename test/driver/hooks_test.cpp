@@ -131,6 +131,28 @@ TEST(Hooks, WithoutMemoryACallFailsAndGivesAllBack) {
   }
 }
 
+TEST(Hooks, StorageBeyondAllNumbersIsNoMemory) {
+  // 2^32 by 2^30 floats are 2^64 bytes, of which 64 bits keep nothing. The inputs are one element each.
+  Dim W("W"), H("H");
+  ImageParam a(Float(32), {W}, "a"), b(Float(32), {H}, "b");
+  Var x("x"), y("y"), i("i");
+  Func f("f"), out("out");
+  f(x, y) = a(x) * b(y);
+  out(i) = f(i * (W - 1), i * (H - 1));
+  const Pipeline p("huge", {a, b}, {Output(out, {2})});
+  Schedule s;
+  s["f"].compute_root();
+  float one = 1;
+  const Buffer wide(Float(32), &one, {std::int64_t{1} << 32}, {0}), high(Float(32), &one, {1 << 30}, {0});
+  try {
+    p.compile(s, Target::host()).call({wide, high, Buffer(Float(32), {2})});
+    FAIL() << "ran";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::Memory);
+    EXPECT_EQ(e.diagnostic().func, "f");
+  }
+}
+
 TEST(Hooks, ParallelLoopsAreTheCallers) {
   const Pipeline pipeline = chain();
   const Buffer in = testing::random_buffer(Float(32), {40, 30}, 3), out(Float(32), {40, 30});

@@ -227,6 +227,32 @@ TEST(Memoize, ThreadsShareTheValues) {
   EXPECT_LE(lines, 4 * 5 * 66);
 }
 
+TEST(Memoize, WhatLiesPastTheEndIsNoValue) {
+  // Of 9 and of 10 elements the memory is the same, rounded up to 16; but not what is in it.
+  Dim W("W");
+  Var x("x");
+  Func g("g"), masked("masked"), added("added"), out("out");
+  g(x) = cast<std::int32_t>(x) * 3;
+  masked(x) = g(x) + 1;
+  added(x) = cast<std::int32_t>(x);
+  added(x) += 1;
+  out(x) = masked(x) * 100 + added(x);
+  const Pipeline p("past_the_end", {}, {Output(out, {W})});
+  for (const Tail tail : {Tail::PredicateLoads, Tail::RoundUp}) {
+    Schedule s;
+    s["g"].compute_root();
+    for (const char* name : {"masked", "added"})
+      s[name].compute_root().memoize().split("x", "xo", "xi", 8, tail);
+    const Kernel kernel = p.compile(s, Target::host());
+    for (const std::int64_t w : {9, 10, 15, 9}) {
+      const Buffer got(Int(32), {w});
+      kernel.call({got});
+      for (std::int64_t i = 0; i < w; ++i)
+        EXPECT_EQ(got.value({i}), static_cast<double>((i * 3 + 1) * 100 + i + 1)) << i << " of " << w;
+    }
+  }
+}
+
 TEST(Memoize, StagesAreStoredAllTheSame) {
   const Pipeline p = tables();
   calotype_set_print([](void*, const char*) {}, nullptr);

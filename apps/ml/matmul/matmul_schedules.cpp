@@ -36,6 +36,14 @@ Schedule registers(const OperatorTypes&) {
   return s;
 }
 
+// The same from a B that is packed first: panels as wide as a tile, each read from its start to its end.
+Schedule packed(const OperatorTypes& types) {
+  Schedule s = registers(types);
+  Stage panels = s.in("B", {"acc"});
+  s[panels].compute_root().layout({"d0 % 16", "d1", "d0 / 16"}).vectorize("d0", 16);
+  return s;
+}
+
 // Blocked in all three dimensions, so that whatever the size its parts stay in the caches: a block of sums in
 // memory, DEPTH of k at a time with its panel of B copied together, register tiles within.
 Schedule host(const OperatorTypes&) {
@@ -106,6 +114,7 @@ CALOTYPE_SCHEDULES(matmul)
     .schedule("naive", Target::Kind::Host, "three loops, k innermost", naive)
     .schedule("rows", Target::Kind::Host, "n innermost and vectorised", rows)
     .schedule("registers", Target::Kind::Host, "tiles of sums in registers through all of k", registers)
+    .schedule("packed", Target::Kind::Host, "the same from panels of B as wide as a tile", packed)
     .schedule("host", Target::Kind::Host, "register tiles in blocks of all three dimensions, in parallel",
               host)
     .schedule("gpu_threads", Target::Kind::Cuda, "a thread a sum", gpu_threads)

@@ -122,7 +122,7 @@ void calotype_host_no_memory(void* context, const char* buffer, std::int64_t byt
 
 void calotype_host_release(void* context, void* memory) {
   auto* hooks = static_cast<Hooks*>(context);
-  if (hooks && hooks->release) return hooks->release(hooks, memory);
+  if (hooks && hooks->allocate) return hooks->release(hooks, memory);
   release_scratch(memory);
 }
 

@@ -12,13 +12,13 @@ namespace calotype::llvm_backend {
 using ParallelBody = int (*)(void* context, std::int64_t begin, std::int64_t end, void* closure);
 
 /// What `context` of a HostFunction points at. Members left null, and a null context, mean the defaults:
-/// oneTBB, aligned memory of the C library, silence (the Status still tells), and calotype_print. Derive to
-/// carry state of one's own.
+/// oneTBB, aligned memory of which each thread keeps some (scratch.h), silence (the Status still tells), and
+/// calotype_print. Derive to carry state of one's own.
 struct Hooks {
   /// Run every iteration of [begin, end), in any grouping; the first nonzero status is returned.
   int (*parallel_for)(Hooks* self, ParallelBody body, std::int64_t begin, std::int64_t end,
                       void* closure) = nullptr;
-  /// Memory aligned to 64 bytes, or null.
+  /// Memory aligned to 64 bytes, or null. The two are replaced together.
   void* (*allocate)(Hooks* self, std::int64_t bytes) = nullptr;
   void (*release)(Hooks* self, void* memory) = nullptr;
   /// A Check failed, with its message complete. Several threads may call at the same time.

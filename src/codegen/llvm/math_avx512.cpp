@@ -146,7 +146,8 @@ Value* erf_by_table(F32 m, Value* x) {
     Value* coefficient = looked_up(b, *table, index);
     p = p ? m.fma(p, u, coefficient) : coefficient;
   }
-  Value* near = b.CreateFCmpULT(limited, m.real(x, kStep / 2));  // so that a NaN is passed on
+  // A NaN is passed on; halfway to the next index is this one.
+  Value* near = b.CreateFCmpULE(limited, m.real(x, kStep / 2));
   return m.copysign(m.fma(p, u, b.CreateSelect(near, limited, looked_up(b, kErf[0], index))), x);
 }
 

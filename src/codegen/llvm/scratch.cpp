@@ -1,10 +1,11 @@
 // Pieces of memory that a thread keeps, each behind a head that knows its size.
 #include "codegen/llvm/scratch.h"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
-#include <vector>
 
 namespace calotype::llvm_backend {
 namespace {
@@ -20,47 +21,46 @@ thread_local bool ended = false;
 
 class Kept {
  public:
-  Kept() { pieces_.reserve(kMostPieces + 1); }
+  Kept() = default;
   ~Kept() {
     ended = true;
-    while (!pieces_.empty()) free_oldest();
+    while (count_ > 0) free_oldest();
   }
   Kept(const Kept&) = delete;
   Kept& operator=(const Kept&) = delete;
 
   /// The smallest that holds `bytes` and is not more than twice as large, of equal ones the latest; or null.
   Head* take(std::size_t bytes) {
-    auto best = pieces_.end();
-    for (auto at = pieces_.begin(); at != pieces_.end(); ++at) {
-      const std::size_t size = (*at)->bytes;
+    std::size_t best = count_;
+    for (std::size_t at = 0; at < count_; ++at) {
+      const std::size_t size = pieces_[at]->bytes;
       if (size < bytes || size / 2 > bytes) continue;
-      if (best == pieces_.end() || size <= (*best)->bytes) best = at;
+      if (best == count_ || size <= pieces_[best]->bytes) best = at;
     }
-    if (best == pieces_.end()) return nullptr;
-    Head* found = *best;
-    pieces_.erase(best);
-    total_ -= found->bytes;
-    return found;
+    return best == count_ ? nullptr : remove(best);
   }
 
   std::size_t total() const { return total_; }
 
   void keep(Head* piece) {
-    pieces_.push_back(piece);
+    if (piece->bytes > kMostBytes) return std::free(piece);  // it would drive all others out
+    while (count_ == kMostPieces || total_ + piece->bytes > kMostBytes) free_oldest();
+    pieces_[count_++] = piece;
     total_ += piece->bytes;
-    while (pieces_.size() > kMostPieces || total_ > kMostBytes) free_oldest();
   }
 
  private:
-  void free_oldest() {
-    Head* oldest = pieces_.front();
-    pieces_.erase(pieces_.begin());
-    total_ -= oldest->bytes;
-    std::free(oldest);
+  Head* remove(std::size_t at) {
+    Head* piece = pieces_[at];
+    std::move(pieces_.begin() + at + 1, pieces_.begin() + count_, pieces_.begin() + at);
+    --count_;
+    total_ -= piece->bytes;
+    return piece;
   }
+  void free_oldest() { std::free(remove(0)); }
 
-  std::vector<Head*> pieces_;  ///< oldest first
-  std::size_t total_ = 0;
+  std::array<Head*, kMostPieces> pieces_{};  ///< oldest first
+  std::size_t count_ = 0, total_ = 0;
 };
 
 Kept& kept() {

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <llvm/IR/MDBuilder.h>
 
+#include <limits>
+
 #include "codegen/llvm/backend.h"
 
 namespace calotype::llvm_backend {
@@ -150,9 +152,15 @@ void StmtEmitter::emit_allocate(const ir::StmtNode& s) {
 void StmtEmitter::emit_heap(const ir::StmtNode& s) {
   const ir::BufferPtr& buffer = s.buffer();
   Value* bytes = b_.getInt64(static_cast<uint64_t>(buffer->type.element().bytes()));
+  Value* lost = b_.getFalse();
   for (const Expr& extent : buffer->extents) {
-    bytes = b_.CreateMul(bytes, b_.CreateSExt(exprs_.emit(extent), b_.getInt64Ty()));
+    Value* wide = b_.CreateSExt(exprs_.emit(extent), b_.getInt64Ty());
+    Value* product = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smul_with_overflow, bytes, wide);
+    bytes = b_.CreateExtractValue(product, 0);
+    lost = b_.CreateOr(lost, b_.CreateExtractValue(product, 1));
   }
+  // More than there can be, which no allocator gives.
+  bytes = b_.CreateSelect(lost, b_.getInt64(std::numeric_limits<std::int64_t>::max()), bytes);
   exprs_.forget();
   Value* memory = b_.CreateCall(shared_.calls.allocate, {context(), bytes}, buffer->name);
   llvm::BasicBlock *none = new_block("no.memory"), *good = new_block("allocated");

@@ -94,7 +94,8 @@ DirectiveSpec assume_buffer_spec() {
                {.name = "pitch_multiple",
                 .kind = ArgKind::Integer,
                 .doc = "bytes that divide the strides of all dimensions but the first",
-                .optional = true},
+                .optional = true,
+                .high = std::int64_t{1} << 20},
                {.name = "base_align",
                 .kind = ArgKind::Integer,
                 .doc = "bytes that divide the address of the element at the smallest coordinates: a power of "

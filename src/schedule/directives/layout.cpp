@@ -125,19 +125,6 @@ void apply(Application& a) {
   memory.layout_origin = memory.origin = a.origin();
 }
 
-/// Whether an extern stage computes the Func or reads it: that is given strides.
-bool meets_extern(const lang::Graph& graph, const lang::FuncDef& func) {
-  for (const lang::FuncDef& f : graph.funcs)
-    for (const lang::StageDef& s : f.stages) {
-      if (!ir::is(s.value, ir::Op::Extern)) continue;
-      const bool reads = std::any_of(s.value->args.begin(), s.value->args.end(), [&](const Expr& e) {
-        return ir::is(e, ir::Op::Call) && ir::same_source(*ir::callee_of(e), *func.callee());
-      });
-      if (f.id == func.id || reads) return true;
-    }
-  return false;
-}
-
 void check(Application& a) {
   const std::string& name = a.func_def().name;
   for (const FuncSchedule& f : a.state.out.funcs)
@@ -146,7 +133,7 @@ void check(Application& a) {
         if (ir::same_source(*p.of, *a.func_def().callee()))
           a.refuse(fmt::format("{} fetches rows of '{}', which are no rows in memory", p.origin, name), name,
                    "a Func without a layout, or no prefetch");
-  if (meets_extern(a.state.out.graph, a.func_def()))
+  if (a.state.out.graph.is_boxed(a.func))
     a.refuse(fmt::format("'{}' is handed to an extern stage, which is given one stride a coordinate", name),
              name, "reorder_storage; or a copy made by in() for the other consumers");
 }
