@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "lower/passes.h"
 
@@ -110,6 +111,9 @@ class Collector {
 
   void collect(const ir::Stmt& body) {
     innermost_ = is_innermost(body);
+    ir::visit(body, [&](const ir::Stmt& s) {
+      if (s->kind == ir::StmtKind::Store) written_.insert(s->buffer().get());
+    });
     walk(body);
   }
 
@@ -183,8 +187,17 @@ class Collector {
     });
   }
 
+  /// Whether it loads what iterations of the loop store: no fixed end of anything.
+  bool reads_what_changes(const Expr& e) const {
+    return ir::any_of(e, [&](const Expr& n) {
+      return (ir::is(n, ir::Op::Load) || ir::is(n, ir::Op::LoadIf)) &&
+             written_.contains(ir::buffer_of(n).get());
+    });
+  }
+
   void scan_clamp(const Expr& e, bool shapes) {
     const bool is_min = ir::is(e, ir::Op::Min);
+    if (reads_what_changes(e)) return;
     for (int side = 0; side < 2; ++side) {
       const Expr moving = expand(e->args[side]), other = expand(e->args[1 - side]);
       if (!ir::uses(moving, var_) || ir::uses(other, var_)) continue;
@@ -195,6 +208,7 @@ class Collector {
   void scan_condition(const Expr& e, bool shapes) {
     const Expr a = expand(e->args[0]), b = expand(e->args[1]);
     if (!ir::uses(a, var_) && !ir::uses(b, var_)) return;
+    if (reads_what_changes(a) || reads_what_changes(b)) return;
     add(e, ir::make_int(Bool(), 1), ir::is(e, ir::Op::Lt) ? b - a - ir::index(1) : b - a, shapes);
   }
 
@@ -232,6 +246,7 @@ class Collector {
   std::vector<Inner> order_;                          // outermost first
   std::vector<ir::SymbolPtr> expanded_;               // those that will be vectors or unrolled
   std::unordered_map<const ir::Symbol*, Expr> lets_;  // names met so far; their values name no others
+  std::unordered_set<const ir::Buffer*> written_;     // in the body
   bool innermost_ = true, in_vector_ = false;
 };
 

@@ -2,6 +2,8 @@
 // general (gather, scatter). Lanes whose predicate is false touch no memory.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "codegen/llvm/expr_emitter.h"
 
 namespace calotype::llvm_backend {
@@ -195,10 +197,10 @@ Value* ExprEmitter::load_vector(const ir::BufferPtr& buffer, Type type, const Ex
   return load_strided(buffer, type, emit(affine->base), static_cast<int>(*stride), mask, std::nullopt);
 }
 
-/// Element p of the strided run lies in piece p / lanes of `lanes` elements, at p % lanes. Unmasked, the last
-/// piece is moved back so that it ends with the last element: nothing beyond the run is touched. Masked, the
-/// mask sees to that. With a `lead` the run begins as many elements after `base`, and all pieces may be
-/// touched.
+/// Element p of the strided run lies in piece p / lanes of `lanes` elements, at p % lanes. Unmasked, a
+/// piece that would go further is moved back so that it ends with the last element: nothing beyond the run is
+/// touched. Masked, the mask sees to that. With a `lead` the run begins as many elements after `base`, and
+/// all pieces may be touched.
 Value* ExprEmitter::load_strided(const ir::BufferPtr& buffer, Type type, Value* base, int stride, Value* mask,
                                  std::optional<int> lead) {
   const int lanes = type.lanes;
@@ -208,7 +210,7 @@ Value* ExprEmitter::load_strided(const ir::BufferPtr& buffer, Type type, Value* 
   std::vector<int> taken(static_cast<std::size_t>(lanes));
   for (int i = 0; i < lanes; ++i) taken[static_cast<std::size_t>(i)] = i;
   for (int piece = 0; piece < stride; ++piece) {
-    const int first = mask || lead || piece + 1 < stride ? piece * lanes : length - lanes;
+    const int first = mask || lead ? piece * lanes : std::min(piece * lanes, length - lanes);
     std::vector<int> pick = taken, expand(static_cast<std::size_t>(lanes), lanes);
     bool any = false;
     for (int i = 0; i < lanes; ++i) {

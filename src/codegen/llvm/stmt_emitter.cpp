@@ -15,7 +15,7 @@ using llvm::Value;
 StmtEmitter::StmtEmitter(ModuleEmitter& shared, llvm::Function* function, Environment environment)
     : shared_(shared),
       function_(function),
-      b_(&function->getEntryBlock(), llvm::InstSimplifyFolder(shared.module.getDataLayout())),
+      b_(&function->getEntryBlock(), llvm::TargetFolder(shared.module.getDataLayout())),
       environment_(std::move(environment)),
       exprs_(b_, shared.settings, environment_) {}
 

@@ -1,7 +1,7 @@
 #pragma once
 // Emits the statements of one LLVM function: the entry of a lowered function, or the body of a parallel loop.
 
-#include <llvm/Analysis/InstSimplifyFolder.h>
+#include <llvm/Analysis/TargetFolder.h>
 #include <llvm/IR/IRBuilder.h>
 
 #include <vector>
@@ -83,7 +83,7 @@ class StmtEmitter {
 
   ModuleEmitter& shared_;
   llvm::Function* function_;
-  llvm::IRBuilder<llvm::InstSimplifyFolder> b_;
+  llvm::IRBuilder<llvm::TargetFolder> b_;
   Environment environment_;
   ExprEmitter exprs_;
   std::vector<WayOut> ways_out_{1};
