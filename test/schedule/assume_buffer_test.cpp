@@ -105,12 +105,11 @@ TEST(AssumeBuffer, ConditionsOnDenseStridesAreOnSizes) {
   for (const schedule::Way& way : all.ways) EXPECT_TRUE(way.scheduled.decisions.empty());
 }
 
-TEST(AssumeBuffer, APitchDecidesConditions) {
+TEST(AssumeBuffer, APitchDecidesNoCondition) {
+  // A single row may have any stride.
   const BufferForm pitch{.buffer = "A", .pitch_multiple = 32};
-  EXPECT_EQ(ways("A.stride.1%8 != 0", pitch).ways.size(), 1u);
-  EXPECT_EQ(ways("A.stride.1%16 != 0", pitch).ways.size(), 2u);
-  EXPECT_EQ(ways("A.stride.0%8 != 0", pitch).ways.size(), 2u);
-  EXPECT_EQ(ways("B.stride.1%8 != 0", pitch).ways.size(), 2u);
+  for (const char* condition : {"A.stride.1%8 != 0", "A.stride.1%16 != 0", "A.stride.0%8 != 0"})
+    EXPECT_EQ(ways(condition, pitch).ways.size(), 2u) << condition;
 }
 
 }  // namespace

@@ -13,6 +13,17 @@ using llvm::Value;
 
 namespace {
 
+/// What lanes keep that are not gathered: no vector of indices. LLVM 19 takes one register for both where
+/// they are equal, zeros for example, and an instruction that gathers into its own indices is not legal.
+llvm::Constant* no_index(llvm::Type* type) {
+  auto* vector = llvm::cast<llvm::FixedVectorType>(type);
+  const unsigned bits = vector->getScalarSizeInBits();
+  llvm::Constant* element = llvm::ConstantInt::get(
+      type->getContext(), llvm::APInt::getSplat(bits, llvm::APInt(8, std::uint64_t{0xa5})));
+  return llvm::ConstantExpr::getBitCast(llvm::ConstantVector::getSplat(vector->getElementCount(), element),
+                                        type);
+}
+
 /// Largest constant stride that is loaded as dense pieces.
 constexpr std::int64_t kMaxDenseStride = 4;
 
@@ -238,9 +249,11 @@ Value* ExprEmitter::gather(const ir::BufferPtr& buffer, Type type, const Expr& i
   bool in_hardware = settings_.machine.avx2 && type.bits >= 32 && type.lanes >= 4;
   if (mask || (in_hardware && !affine)) {
     llvm::Align align(static_cast<uint64_t>(type.bytes()));
-    llvm::Instruction* access = b_.CreateMaskedGather(memory, pointers(buffer, index), align, mask,
-                                                      llvm::Constant::getNullValue(memory));
-    return from_memory(b_, type, annotate(access, buffer));
+    llvm::Constant* zero = llvm::Constant::getNullValue(memory);
+    llvm::Instruction* access =
+        b_.CreateMaskedGather(memory, pointers(buffer, index), align, mask, mask ? no_index(memory) : zero);
+    Value* loaded = annotate(access, buffer);
+    return from_memory(b_, type, mask ? b_.CreateSelect(mask, loaded, zero) : loaded);
   }
   // A scalar load a lane: addresses of constant steps cost nothing, and machines gather no faster than this.
   Value* base = affine ? address(buffer, emit(affine->base)) : pointers(buffer, index);

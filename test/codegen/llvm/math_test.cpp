@@ -57,7 +57,7 @@ std::vector<float> sweep() {
     }
   }
   // Ends of the parts that tables have, and the middles between them.
-  for (int k = -64; k <= 64; ++k) x.push_back(static_cast<float>(k) / 2 * 67 / 256);
+  for (int k = -64; k < 64; ++k) x.push_back(static_cast<float>(k) / 2 * 67 / 256);
   return x;
 }
 
