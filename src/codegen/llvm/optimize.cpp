@@ -39,10 +39,13 @@ llvm::FunctionPassManager function_passes() {
   return passes;
 }
 
-/// Leaves out passes that take up to three quarters of the time of making machine code, for code that is no
-/// faster: the strength reduction of addresses in loops, since lowering has put what is invariant outside,
-/// and the search for integers that could live in mask registers. A gate belongs to a context, where the
-/// options for them would change what other users of LLVM in the process get.
+/// Modules with more have many accesses in a loop.
+constexpr unsigned kManyInstructions = 4000;
+
+/// Leaves out passes that take up to three quarters of the time of making machine code for large modules: the
+/// strength reduction of addresses in loops, which gives small ones, as of a matrix product, some hundredths
+/// of their time, and the search for integers that could live in mask registers. A gate belongs to a context,
+/// where the options for them would change what other users of LLVM in the process get.
 class SkippedPasses : public llvm::OptPassGate {
  public:
   bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) override {
@@ -53,7 +56,7 @@ class SkippedPasses : public llvm::OptPassGate {
 
 void run_codegen(llvm::legacy::PassManager& passes, llvm::Module& module) {
   static SkippedPasses skipped;  // without state; contexts refer to it
-  module.getContext().setOptPassGate(skipped);
+  if (module.getInstructionCount() > kManyInstructions) module.getContext().setOptPassGate(skipped);
   passes.run(module);
 }
 
