@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "cli/command.h"
@@ -15,6 +16,7 @@
 #include "schedule/cases.h"
 #include "schedule/file.h"
 #include "schedule/scheduled.h"
+#include "schedule/ways.h"
 
 namespace calotype::cli {
 namespace {
@@ -133,6 +135,23 @@ std::vector<Diagnostic> listed_in_vain(const Loaded& loaded) {
   return faults;
 }
 
+/// Templates whose needs are not what their cases need; `all`: every case of the file is loaded.
+std::vector<Diagnostic> misstated_needs(const Loaded& loaded, bool all) {
+  std::map<std::string, std::pair<schedule::FileTemplate, std::map<std::string, std::int64_t>>> needed;
+  for (const Entry& e : loaded.entries) {
+    if (e.name.empty()) continue;
+    auto& [body, most] = needed[e.body.name];
+    body = e.body;
+    for (const auto& [need, value] :
+         driver::device_needs(schedule::ways_or_throw(e.pipeline.graph(), e.schedule, loaded.target)))
+      most[need] = std::max(most[need], value);
+  }
+  std::vector<Diagnostic> faults;
+  for (const auto& [name, of] : needed)
+    if (const auto d = driver::misstated_need(of.first, of.second, all)) faults.push_back(*d);
+  return faults;
+}
+
 Outcome check(const Selection& select) {
   const Loaded loaded = load(select);
   if (is_file(select)) require_target(ScheduleFile::load(loaded.source), loaded.source, loaded.target);
@@ -158,10 +177,7 @@ Outcome check(const Selection& select) {
     for (const Diagnostic& d : e.schedule.check(e.pipeline, loaded.target))
       report(d, loaded.entries.size() == 1 ? "" : entry_name(e) + ":\n");
   if (outcome.code == 0)
-    for (const Entry& e : loaded.entries)
-      if (!e.name.empty())
-        if (const auto d = driver::understated_need(e.body, e.pipeline, e.schedule, loaded.target))
-          report(*d, entry_name(e) + ":\n");
+    for (const Diagnostic& d : misstated_needs(loaded, select.type.empty())) report(d, "");
   if (outcome.code == 0 && select.type.empty())
     for (const Diagnostic& d : listed_in_vain(loaded)) report(d, "");
   if (outcome.code == 0)

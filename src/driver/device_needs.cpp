@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "calotype/pipeline.h"
 #include "driver/kernel_impl.h"
 #include "schedule/file.h"
 
@@ -33,19 +32,19 @@ std::vector<std::pair<std::string, std::int64_t>> device_needs(const schedule::W
   return needs;
 }
 
-std::optional<Diagnostic> understated_need(const schedule::FileTemplate& listed, const Pipeline& pipeline,
-                                           const Schedule& schedule, const Target& target) {
-  for (const auto& [need, value] :
-       device_needs(schedule::ways_or_throw(pipeline.graph(), schedule, target))) {
-    std::int64_t stated = 0;
-    for (const auto& [name, number] : listed.needs)
-      if (name == need) stated = number;
-    if (stated < value)
-      return Diagnostic{.kind = ErrorKind::Usage,
-                        .message = fmt::format("the template '{}' needs {} {}, and the file says {}",
-                                               listed.name, value, need, stated),
-                        .value = std::to_string(stated),
-                        .legal = std::to_string(value)};
+std::optional<Diagnostic> misstated_need(const schedule::FileTemplate& listed,
+                                         const std::map<std::string, std::int64_t>& needed, bool all_cases) {
+  std::map<std::string, std::int64_t> stated(listed.needs.begin(), listed.needs.end());
+  for (const auto& [need, value] : needed) stated.emplace(need, 0);
+  for (const auto& [need, number] : stated) {
+    const auto at = needed.find(need);
+    const std::int64_t value = at == needed.end() ? 0 : at->second;
+    if (number == value || (number > value && !all_cases)) continue;
+    return Diagnostic{.kind = ErrorKind::Usage,
+                      .message = fmt::format("the template '{}' needs {} {}, and the file says {}",
+                                             listed.name, value, need, number),
+                      .value = std::to_string(number),
+                      .legal = std::to_string(value)};
   }
   return std::nullopt;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // What a schedule needs of a device, as templates of schedule files list it.
 
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,8 +17,9 @@ namespace calotype::driver {
 /// lowering.
 std::vector<std::pair<std::string, std::int64_t>> device_needs(const schedule::Ways& ways);
 
-/// What a template says that it needs less than `schedule`, which is a case of it, does.
-std::optional<Diagnostic> understated_need(const schedule::FileTemplate& listed, const Pipeline& pipeline,
-                                           const Schedule& schedule, const Target& target);
+/// What the template says of its needs that is less than `needed`, what its cases need, or more if these are
+/// all of its cases.
+std::optional<Diagnostic> misstated_need(const schedule::FileTemplate& listed,
+                                         const std::map<std::string, std::int64_t>& needed, bool all_cases);
 
 }  // namespace calotype::driver

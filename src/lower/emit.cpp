@@ -220,7 +220,7 @@ class Emitter {
   ir::Stmt guarded(StageRef stage, ir::Stmt body, const ir::SymbolPtr& var) {
     const std::vector<Guard>& guards = tree_.stages.at(stage).guards;
     for (std::size_t i = guards.size(); i-- > 0;) {
-      if (masks_one_side(tree_, stage, guards[i])) continue;
+      if (masks_one_side(guards[i])) continue;
       const bool here = var ? ir::uses(guards[i].condition, var) : !tests_a_loop(stage, guards[i].condition);
       if (here && placed_.insert({stage, i}).second) body = conditional(guards[i], body);
     }

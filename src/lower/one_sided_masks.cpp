@@ -11,20 +11,15 @@ namespace {
 Expr mask_of(const LoopTree& tree, StageRef stage, std::optional<Tail> tail) {
   Expr mask;
   for (const Guard& g : tree.stages.at(stage).guards)
-    if (masks_one_side(tree, stage, g) && (!tail || g.tail == *tail))
+    if (masks_one_side(g) && (!tail || g.tail == *tail))
       mask = mask.defined() ? mask && g.condition : g.condition;
   return mask;
 }
 
 }  // namespace
 
-bool masks_one_side(const LoopTree& tree, StageRef stage, const Guard& guard) {
-  if (guard.tail == Tail::PredicateStores) return true;
-  // Where what is read says where to store, masked loads would say something else.
-  const std::vector<Expr>& lhs = tree.def(stage).lhs;
-  return guard.tail == Tail::PredicateLoads && std::none_of(lhs.begin(), lhs.end(), [](const Expr& e) {
-           return ir::any_of(e, [](const Expr& n) { return ir::is(n, ir::Op::Call); });
-         });
+bool masks_one_side(const Guard& guard) {
+  return guard.tail == Tail::PredicateLoads || guard.tail == Tail::PredicateStores;
 }
 
 Expr with_masked_loads(const LoopTree& tree, StageRef stage, const std::vector<ir::BufferPtr>& own,

@@ -8,8 +8,8 @@
 
 namespace calotype::lower {
 
-/// Whether a guard of the stage is one of these.
-bool masks_one_side(const LoopTree& tree, StageRef stage, const Guard& guard);
+/// Whether a guard is one of these.
+bool masks_one_side(const Guard& guard);
 /// An expression of the body with its loads under their masks; `own` holds the buffers of the stage's Func.
 Expr with_masked_loads(const LoopTree& tree, StageRef stage, const std::vector<ir::BufferPtr>& own,
                        const Expr& e);

@@ -132,6 +132,7 @@ class StageLoops {
       }
     } else {
       // A region that was rounded up divides; what a window slid over or an inner loop covers need not.
+      if (t.tail == Tail::PredicateLoads) refuse_stores_past_end(t);
       if (t.tail == Tail::ShiftInwards)
         base = min(base, old - factor);
       else if (t.tail == Tail::Guard && may_shrink(t.inner, base))
@@ -142,10 +143,21 @@ class StageLoops {
     values_[t.old] = simple(base + values_.at(t.inner));
   }
 
+  [[noreturn]] void refuse_stores_past_end(const Transform& t) const {
+    throw Error({.kind = ErrorKind::Schedule,
+                 .message = fmt::format("{} would store past the end, where there is no room for what is "
+                                        "covered here",
+                                        t.origin),
+                 .func = tree_.func(ref_.func).name,
+                 .stage = lang::stage_name(tree_.func(ref_.func), ref_.stage),
+                 .directive = t.origin,
+                 .value = "predicate_loads",
+                 .legal = "guard, predicate"});
+  }
+
   /// Masks of stores alone leave what is read past the end.
   void guard(const Transform& t, const Expr& condition) {
-    const bool masks_loads = t.tail == Tail::PredicateLoads && !divides(t);
-    info_.guards.push_back({condition, masks_loads ? Tail::Predicate : t.tail, t.origin});
+    info_.guards.push_back({condition, t.tail, t.origin});
     if (t.tail != Tail::PredicateStores) guarded_.push_back(t.old);
   }
 

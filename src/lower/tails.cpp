@@ -48,6 +48,35 @@ void require_computed_where_stored(const LoopTree& tree, FuncId id, const Transf
        .legal = "guard, predicate, round_up; or storage where it is computed"});
 }
 
+/// Masks of loads alone are honoured or refused.
+[[noreturn]] void refuse_stores_past_end(const LoopTree& tree, StageRef ref, const Transform& t,
+                                         const char* why) {
+  throw Error({.kind = ErrorKind::Schedule,
+               .message = fmt::format("{} would store past the end, {}", t.origin, why),
+               .func = tree.func(ref.func).name,
+               .stage = lang::stage_name(tree.func(ref.func), ref.stage),
+               .directive = t.origin,
+               .value = "predicate_loads",
+               .legal = "guard, predicate"});
+}
+
+bool reads(const Expr& e) {
+  return ir::any_of(e, [](const Expr& n) { return ir::is(n, ir::Op::Call); });
+}
+
+/// The end of what a tail of masked loads stores.
+Expr stored_end(const LoopTree& tree, StageRef ref, const Transform& t, const Interval& need,
+                const Interval& all) {
+  const Expr end = rounded_end(tree, need, t.factor);
+  if (ir::prove_equal(end, need.max, tree.facts)) return need.max;
+  if (!ir::equal(need.min, all.min) || !ir::equal(need.max, all.max))
+    refuse_stores_past_end(tree, ref, t, "where an update of a part of the Func has no room");
+  const std::vector<Expr>& lhs = tree.def(ref).lhs;
+  if (std::any_of(lhs.begin(), lhs.end(), reads))
+    refuse_stores_past_end(tree, ref, t, "at places that it would have to read there");
+  return end;
+}
+
 }  // namespace
 
 void round_region(const LoopTree& tree, FuncId id, Box& box) {
@@ -84,10 +113,8 @@ void read_by_tails(const LoopTree& tree, StageRef ref, const Box& all, StageInfo
     const std::optional<std::size_t> d = dim_of(stage, t, info.need.size());
     if (!d) continue;
     Interval& need = info.need[*d];
-    // An update of less than the Func has no room past its end: its stores are masked too.
-    const bool whole = ir::equal(need.min, all[*d].min) && ir::equal(need.max, all[*d].max);
     if (t.tail == Tail::PredicateStores) info.read[*d].max = rounded_end(tree, need, t.factor);
-    if (t.tail == Tail::PredicateLoads && whole) need.max = rounded_end(tree, need, t.factor);
+    if (t.tail == Tail::PredicateLoads) need.max = stored_end(tree, ref, t, need, all[*d]);
   }
 }
 

@@ -122,6 +122,11 @@ TEST(ScheduleCommand, SharedMemoryIsComparedByCheck) {
   const Ran less = run_program(check + d.write("less.json", text));
   EXPECT_EQ(less.code, 1) << less.err;
   EXPECT_TRUE(has(less.out, "shared_kb, and the file says 0")) << less.out;
+  std::string more = Directory::read(d / "good.json");
+  more.insert(more.find(need) + need.size(), "9");
+  const Ran vain = run_program(check + d.write("more.json", more));
+  EXPECT_EQ(vain.code, 1) << vain.err;
+  EXPECT_TRUE(has(vain.out, "needs 8 shared_kb, and the file says 98")) << vain.out;
 }
 
 TEST(ScheduleCommand, RunTakesTheCaseOfItsBuffers) {

@@ -1,8 +1,7 @@
 // Directives on the region of a Func: what is computed, what that does to the code, and calls that break the
 // promise.
 
-#include "support/pipelines.h"
-#include "support/run.h"
+#include "support/stencil.h"
 
 namespace calotype {
 namespace {
@@ -135,16 +134,7 @@ TEST(BoundExtent, MakesATileThatIsWholeAtTheEdges) {
 
 TEST(AlignBounds, OfAWindowThatSlides) {
   for (const Target& target : targets()) {
-    Schedule s;
-    s["edged"].compute_inline();
-    if (target.is_gpu()) {
-      s["out"].tile("x", "y", "xo", "yo", "xi", "yi", 16, 8).reorder("xi", "yi", "xo", "yo");
-      s["out"].gpu_blocks("xo", "yo").gpu_threads("xi");
-      s["bx"].store_at("out", "xo").compute_at("out", "yi").store_in(Memory::Shared);
-    } else {
-      s["out"].serial("y");
-      s["bx"].store_root().compute_at("out", "y");
-    }
+    Schedule s = testing::stencil_window(target);
     s["bx"].align_bounds("y", 2).fold_storage("y", 4);
     expect_right(testing::stencil(), s, target);
   }

@@ -1,14 +1,15 @@
 // Memory laid out by parts of coordinates: results in every place and kind of memory, and what the accesses
 // become.
 
-#include "support/pipelines.h"
-#include "support/run.h"
+#include "support/stencil.h"
 
 namespace calotype {
 namespace {
 
+using testing::expect_stencil_right;
 using testing::random_buffer;
 using testing::stencil;
+using testing::stencil_tiles;
 using testing::targets;
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -17,39 +18,17 @@ std::string lowered(const Pipeline& p, const Schedule& s, const Target& target) 
   return p.compile(s, target).show("lowered");
 }
 
-/// The stencil at sizes around the tiles and vectors of these tests.
-void expect_right(const Schedule& s, const Target& target) {
-  for (const auto& [w, h] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {7, 3}, {16, 8}, {37, 18}}) {
-    const Buffer in = random_buffer(Float(32), {w, h}, 1);
-    testing::expect_matches(stencil(), s, target, {in}, {Buffer(Float(32), {w, h})});
-    testing::expect_stages_match(stencil(), s, target, {in});
-  }
-}
-
-/// bx in shared memory of blocks of 16 by 4 threads, or of tiles of that size on a host.
-Schedule tiles(const Target& target) {
-  Schedule s;
-  s["edged"].compute_inline();
-  s["out"].tile("x", "y", "xo", "yo", "xi", "yi", 16, 4);
-  s["bx"].compute_at("out", "xo");
-  if (target.is_gpu()) {
-    s["out"].gpu_blocks("xo", "yo").gpu_threads("xi", "yi");
-    s["bx"].store_in(Memory::Shared);
-  }
-  return s;
-}
-
 TEST(Layout, OfATileOfConstantSize) {
   for (const Target& target : targets()) {
-    Schedule s = tiles(target);
+    Schedule s = stencil_tiles(target);
     s["bx"].layout({"x % 4", "y % 2", "x / 4", "y / 2"});
-    expect_right(s, target);
+    expect_stencil_right(s, target);
     EXPECT_TRUE(has(lowered(stencil(), s, target), "allocate bx: f32[4, 2, 4, 3]"))
         << lowered(stencil(), s, target);
     // Extents that the parts do not divide.
-    Schedule odd = tiles(target);
+    Schedule odd = stencil_tiles(target);
     odd["bx"].layout({"y / 4", "x % 3", "y % 4", "x / 3 % 2", "x / 6"});
-    expect_right(odd, target);
+    expect_stencil_right(odd, target);
     EXPECT_TRUE(has(lowered(stencil(), odd, target), "allocate bx: f32[2, 3, 4, 2, 3]"))
         << lowered(stencil(), odd, target);
   }
@@ -60,7 +39,7 @@ TEST(Layout, OfFreeSizes) {
     Schedule s;
     s["edged"].compute_root().layout({"x % 8", "y", "x / 8"});
     s["bx"].compute_root().layout({"y % 4", "x", "y / 4"});
-    expect_right(s, target);
+    expect_stencil_right(s, target);
     const bool device = target.is_gpu();  // there the plan allocates it
     EXPECT_TRUE(device || has(lowered(stencil(), s, target), "allocate edged: f32[8, "));
   }
@@ -68,23 +47,15 @@ TEST(Layout, OfFreeSizes) {
 
 TEST(Layout, OfARing) {
   for (const Target& target : targets()) {
-    Schedule s;
-    s["edged"].compute_inline();
-    if (target.is_gpu()) {
-      s["out"].tile("x", "y", "xo", "yo", "xi", "yi", 16, 8).reorder("xi", "yi", "xo", "yo");
-      s["out"].gpu_blocks("xo", "yo").gpu_threads("xi");
-      s["bx"].store_at("out", "xo").compute_at("out", "yi").store_in(Memory::Shared).gpu_threads("x");
-    } else {
-      s["out"].serial("y");
-      s["bx"].store_root().compute_at("out", "y");
-    }
+    Schedule s = testing::stencil_window(target);
+    if (target.is_gpu()) s["bx"].gpu_threads("x");
     Schedule three = s;
     s["bx"].layout({"x % 8", "y % 2", "x / 8", "y / 2"});
-    expect_right(s, target);
+    expect_stencil_right(s, target);
     const std::string loops = stencil().compile(s, target).show("loops");
     EXPECT_TRUE(has(loops, "dimension 1 a ring of 4")) << loops;
     three["bx"].fold_storage("y", 3).layout({"y % 2", "x % 8", "x / 8", "y / 2"});
-    expect_right(three, target);
+    expect_stencil_right(three, target);
     EXPECT_TRUE(has(stencil().compile(three, target).show("loops"), "dimension 1 a ring of 3"));
   }
 }
@@ -98,13 +69,13 @@ TEST(Layout, OfAWindowAlongAPartedCoordinate) {
     s["bx"].store_at("out", "y").compute_at("out", "xo").fold_storage("x", 18);
     s["bx"].fold_storage("y", 3).layout({"x % 4", "y", "x / 4"});
     if (target.is_gpu()) s["bx"].store_in(Memory::Shared);
-    expect_right(s, target);
+    expect_stencil_right(s, target);
   }
 }
 
 TEST(Layout, OfCopiesInTurn) {
   for (const Target& target : targets()) {
-    Schedule s = tiles(target);
+    Schedule s = stencil_tiles(target);
     if (target.is_gpu()) {
       s = Schedule();
       s["edged"].compute_inline();
@@ -115,7 +86,7 @@ TEST(Layout, OfCopiesInTurn) {
       s["bx"].hoist_storage_root();
     }
     s["bx"].ring_buffer(3).layout({"y", "x % 5", "x / 5"});
-    expect_right(s, target);
+    expect_stencil_right(s, target);
   }
 }
 
@@ -126,7 +97,7 @@ TEST(Layout, WithABoundOfTheStorage) {
     if (target.is_gpu()) s["out"].gpu_blocks("y").gpu_threads("x", 16);
     s["bx"].compute_at("out", "y").store_in(target.is_gpu() ? Memory::Shared : Memory::Stack);
     s["bx"].layout({"x % 8", "y", "x / 8"}).bound_storage("x", 41);
-    expect_right(s, target);
+    expect_stencil_right(s, target);
     EXPECT_TRUE(has(lowered(stencil(), s, target), "allocate bx: f32[8, 3, 6]"))
         << lowered(stencil(), s, target);
   }
@@ -140,7 +111,7 @@ TEST(Layout, InMemoryOfAThread) {
     s["out"].split("x", "xo", "xi", 4).unroll("xi").gpu_blocks("y").gpu_threads("xo", 8);
     s["bx"].compute_at("out", "xo.t").store_in(memory).layout({"y", "x % 2", "x / 2"});
     s["bx"].unroll("x").unroll("y");
-    expect_right(s, target);
+    expect_stencil_right(s, target);
   }
 }
 

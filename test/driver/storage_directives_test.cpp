@@ -1,37 +1,17 @@
 // Directives on memory: order and strides, constant extents, rings, allocation further out.
 
-#include "support/pipelines.h"
-#include "support/run.h"
+#include "support/stencil.h"
 
 namespace calotype {
 namespace {
 
+using testing::expect_stencil_right;
 using testing::random_buffer;
 using testing::stencil;
+using testing::stencil_tiles;
 using testing::targets;
 
 const Target kInterpreter = Target::interpreter("sm_90a");
-
-/// bx in shared memory of blocks of 16 by 4 threads, or of tiles of that size on a host.
-Schedule tiles(const Target& target) {
-  Schedule s;
-  s["edged"].compute_inline();
-  s["out"].tile("x", "y", "xo", "yo", "xi", "yi", 16, 4);
-  s["bx"].compute_at("out", "xo");
-  if (target.is_gpu()) {
-    s["out"].gpu_blocks("xo", "yo").gpu_threads("xi", "yi");
-    s["bx"].store_in(Memory::Shared);
-  }
-  return s;
-}
-
-void expect_right(const Schedule& s, const Target& target) {
-  for (const auto& [w, h] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {7, 3}, {16, 8}, {37, 18}}) {
-    const Buffer in = random_buffer(Float(32), {w, h}, 1);
-    testing::expect_matches(stencil(), s, target, {in}, {Buffer(Float(32), {w, h})});
-    testing::expect_stages_match(stencil(), s, target, {in});
-  }
-}
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -41,42 +21,42 @@ std::string lowered(const Schedule& s, const Target& target) {
 
 TEST(ReorderStorage, GivesTheFirstStrideOne) {
   for (const Target& target : targets()) {
-    Schedule s = tiles(target);
+    Schedule s = stencil_tiles(target);
     s["bx"].reorder_storage("y", "x");
-    expect_right(s, target);
+    expect_stencil_right(s, target);
     // The next row is the next element instead of the next 16.
     EXPECT_TRUE(has(lowered(s, target), "+ 1]*3.0 + bx[")) << lowered(s, target);
-    EXPECT_TRUE(has(lowered(tiles(target), target), "+ 16]*3.0 + bx["));
+    EXPECT_TRUE(has(lowered(stencil_tiles(target), target), "+ 16]*3.0 + bx["));
     Schedule root;
     root["edged"].compute_root().reorder_storage("y", "x");
-    expect_right(root, target);
+    expect_stencil_right(root, target);
   }
 }
 
 TEST(AlignStorage, PadsTheStride) {
   for (const Target& target : targets()) {
-    Schedule s = tiles(target);
+    Schedule s = stencil_tiles(target);
     s["bx"].align_storage("x", 24);
-    expect_right(s, target);
+    expect_stencil_right(s, target);
     EXPECT_TRUE(has(lowered(s, target), "allocate bx: f32[24, 6]")) << lowered(s, target);
     Schedule root;
     root["edged"].compute_root().align_storage("x", 32);
-    expect_right(root, target);
+    expect_stencil_right(root, target);
   }
 }
 
 TEST(Pad, AddsElements) {
   for (const Target& target : targets()) {
-    Schedule s = tiles(target);
+    Schedule s = stencil_tiles(target);
     s["bx"].pad("x", 1);
-    expect_right(s, target);
+    expect_stencil_right(s, target);
     EXPECT_TRUE(has(lowered(s, target), "allocate bx: f32[17, 6]")) << lowered(s, target);
     s["bx"].align_storage("x", 4).reorder_storage("y", "x").pad("y", 3);
-    expect_right(s, target);
+    expect_stencil_right(s, target);
     EXPECT_TRUE(has(lowered(s, target), "allocate bx: f32[20, 9]")) << lowered(s, target);
     Schedule root;
     root["edged"].compute_root().pad("x", 5);
-    expect_right(root, target);
+    expect_stencil_right(root, target);
   }
 }
 
@@ -100,7 +80,7 @@ TEST(BoundStorage, MakesSharedMemoryOfAFreeSize) {
     ASSERT_EQ(free.size(), 1u);
     EXPECT_TRUE(has(free[0].legal, "bound_storage('x', ...)")) << free[0].str();
     s["bx"].bound_storage("x", 40);
-    expect_right(s, target);
+    expect_stencil_right(s, target);
     const Kernel kernel = stencil().compile(s, target);
     EXPECT_TRUE(has(kernel.show("lowered"), "allocate bx: f32[40, 3]")) << kernel.show("lowered");
     try {
@@ -135,7 +115,7 @@ TEST(FoldStorage, IsTheRingAskedFor) {
     for (int depth : {3, 5}) {
       Schedule s = window(target);
       s["bx"].fold_storage("y", depth);
-      expect_right(s, target);
+      expect_stencil_right(s, target);
       const std::string loops = stencil().compile(s, target).show("loops");
       EXPECT_TRUE(has(loops, "dimension 1 a ring of " + std::to_string(depth))) << loops;
       EXPECT_TRUE(has(loops, "bx.y.new.min") || has(loops, "select")) << loops;  // the window still slides
@@ -152,7 +132,7 @@ TEST(FoldStorage, AlongWhatIsKeptAsAWhole) {
     if (target.is_gpu()) s["out"].gpu_blocks("y").gpu_threads("xi");
     s["bx"].store_at("out", "y").compute_at("out", "xo").fold_storage("x", 18).fold_storage("y", 3);
     if (target.is_gpu()) s["bx"].store_in(Memory::Shared);
-    expect_right(s, target);
+    expect_stencil_right(s, target);
   }
 }
 
@@ -199,7 +179,7 @@ TEST(HoistStorage, MovesTheAllocationAlone) {
       s["out"].serial("y");
       s["bx"].compute_at("out", "y").hoist_storage_root();
     }
-    expect_right(s, target);
+    expect_stencil_right(s, target);
     const std::string loops = stencil().compile(s, target).show("loops");
     EXPECT_LT(loops.find("realize bx"), loops.find(target.is_gpu() ? "for yi" : "for y ")) << loops;
     EXPECT_FALSE(has(loops, "ring")) << loops;

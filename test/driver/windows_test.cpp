@@ -1,8 +1,7 @@
 // slide and ring_buffer: windows along coordinates that were split, producers ahead of their consumers, and
 // copies of memory that take turns.
 
-#include "support/pipelines.h"
-#include "support/run.h"
+#include "support/stencil.h"
 
 namespace calotype {
 namespace {
@@ -14,12 +13,7 @@ using testing::targets;
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 void expect_right(const Schedule& s, const Target& target) {
-  for (const auto& [w, h] :
-       {std::pair<std::int64_t, std::int64_t>{1, 1}, {7, 3}, {16, 8}, {37, 18}, {5, 41}}) {
-    const Buffer in = random_buffer(Float(32), {w, h}, 1);
-    testing::expect_matches(stencil(), s, target, {in}, {Buffer(Float(32), {w, h})});
-    testing::expect_stages_match(stencil(), s, target, {in});
-  }
+  testing::expect_stencil_right(s, target, {{1, 1}, {7, 3}, {16, 8}, {37, 18}, {5, 41}});
 }
 
 /// bx in a window over the rows of out, which are split twice.

@@ -42,9 +42,9 @@ llvm::FunctionPassManager function_passes() {
 /// Modules with more have many accesses in a loop.
 constexpr unsigned kManyInstructions = 4000;
 
-/// Leaves out passes that take up to three quarters of the time of making machine code for large modules: the
-/// strength reduction of addresses in loops, which gives small ones, as of a matrix product, some hundredths
-/// of their time, and the search for integers that could live in mask registers. A gate belongs to a context,
+/// Leaves out passes that take half of the time of making machine code for large modules and more: the
+/// strength reduction of addresses in loops, which gives small ones, as of a convolution, some hundredths of
+/// their time, and the search for integers that could live in mask registers. A gate belongs to a context,
 /// where the options for them would change what other users of LLVM in the process get.
 class SkippedPasses : public llvm::OptPassGate {
  public:
