@@ -30,7 +30,8 @@ std::vector<GpuFigure> copy_figures() {
 
 std::vector<GpuFigure> gpu_figures(const Schedules& schedules) {
   std::vector<GpuFigure> all;
-  for (const auto& list : {copy_figures(), memory_bound_figures(schedules)})
+  for (const auto& list :
+       {copy_figures(), memory_bound_figures(schedules), launch_figures(), compile_figures()})
     all.insert(all.end(), list.begin(), list.end());
   return all;
 }
