@@ -24,6 +24,9 @@ struct Schedules {
   cli::KnobValues knobs;
 };
 
+/// "@gpu" with THREADS=128 is ":@gpu,THREADS=128" behind the name of the operator.
+std::string suffix(const std::string& schedule, const cli::Knobs& knobs);
+
 /// In the order in which they are measured. A new kind of figure adds its list in figures.cpp.
 std::vector<GpuFigure> gpu_figures(const Schedules& schedules);
 
@@ -31,5 +34,7 @@ std::vector<GpuFigure> gpu_figures(const Schedules& schedules);
 std::vector<GpuFigure> copy_figures();
 /// Operators whose floor is the bytes of their arguments over that bandwidth.
 std::vector<GpuFigure> memory_bound_figures(const Schedules& schedules);
+/// A long reduction, whose floor is the bandwidth of reading.
+std::vector<GpuFigure> sum_figures(const Schedules& schedules);
 
 }  // namespace calotype::bench

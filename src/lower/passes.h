@@ -60,6 +60,9 @@ bool names_storage(const ir::Stmt& let);
 /// The facts, and what the loops and names in `s` say of their variables.
 ir::Facts with_loops(ir::Facts facts, const ir::Stmt& s);
 ir::Stmt share_values(const ir::Stmt& s);
+/// Used by printers for one lane of a vector: the names, in order of definition, of what `e` computes more
+/// than once; `e` uses them on return.
+ir::Substitution share_values(Expr& e);
 /// What memory holds of a type: itself, or the bits of an 8-bit float.
 Type stored_type(Type type);
 /// Used by emit: a value whose loads are of stored types, with the bits in place of 8-bit floats.

@@ -58,6 +58,7 @@ class KernelPrinter final : private Hoister {
   Expr vector_value(const Expr& value, const std::string& name, Arithmetic arithmetic);
   void fill_lanes(const std::string& lanes_of, const Expr& value, Arithmetic arithmetic);
   Expr lane(const Expr& e, const Expr& at);
+  Expr name_shared(Expr value);
   void lane_loop(int lanes, const std::function<void(const Expr& lane)>& body);
   Expr vector_variable(const std::string& name, Type type, bool in_struct);
   void one_store(const ir::Stmt& s, const Expr& at, const Expr& value);

@@ -35,7 +35,12 @@ const std::vector<Helper>& helpers() {
        "}\n"},
       {"float_of_bf16",
        {"bf16"},
-       "@ float float_of(bf16 x) { return __uint_as_float((unsigned int)x.bits << 16); }\n"},
+       // One instruction for either half of a register, where a shift takes two for the upper one.
+       "@ float float_of(bf16 x) {\n"
+       "  float r;\n"
+       "  asm(\"mov.b32 %0, {%1, %2};\" : \"=f\"(r) : \"h\"((unsigned short)0), \"h\"(x.bits));\n"
+       "  return r;\n"
+       "}\n"},
       {"f16_of",
        {"f16"},
        "@ f16 f16_of(float x) {\n"
