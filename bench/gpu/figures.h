@@ -22,6 +22,7 @@ struct GpuFigure {
 struct Schedules {
   std::string name = "shipped";
   cli::KnobValues knobs;
+  std::string photo;  ///< a file with the bytes of an image of 6000 x 4000 in 3 planes; empty: random bytes
 };
 
 /// "@gpu" with THREADS=128 is ":@gpu,THREADS=128" behind the name of the operator.
@@ -34,6 +35,8 @@ std::vector<GpuFigure> gpu_figures(const Schedules& schedules);
 std::vector<GpuFigure> copy_figures();
 /// Operators whose floor is the bytes of their arguments over that bandwidth.
 std::vector<GpuFigure> memory_bound_figures(const Schedules& schedules);
+/// Operators on an image of 24 megapixels.
+std::vector<GpuFigure> image_figures(const Schedules& schedules);
 /// A long reduction, whose floor is the bandwidth of reading.
 std::vector<GpuFigure> sum_figures(const Schedules& schedules);
 

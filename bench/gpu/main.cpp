@@ -108,6 +108,9 @@ int main(int argc, char** argv) {
   app.add_option("--minutes", options.minutes, "begin no figure after this time");
   app.add_option("--json", options.json, "the file, a JSON object a line");
   app.add_option("--schedule", options.schedules.name, "@NAME or a file instead of the shipped schedule");
+  app.add_option(
+      "--photo", options.schedules.photo,
+      "the bytes of an image of 6000 x 4000 in 3 planes for the operators on images; else random bytes");
   std::vector<std::string> knobs;
   app.add_option("--set", knobs, "KNOB=V1,V2: values of a knob of the schedule, a figure for each")
       ->allow_extra_args(false)

@@ -108,16 +108,20 @@ Schedule gpu(const OperatorTypes& types) {
              threads = s.knob("THREADS", 8);
   s["blur"]
       .compute_root()
-      .split("x", "xb", "xv", vector, Tail::ShiftInwards)
+      .split("x", "xb", "xv", vector)
       .split("xb", "xo", "xt", 32)
-      .split("y", "yb", "yr", rows, Tail::ShiftInwards)
+      .split("y", "yb", "yr", rows)
       .split("yb", "yo", "yt", threads)
       .reorder("xv", "yr", "xt", "yt", "xo", "yo", "c")
       .vectorize("xv")
       .unroll("yr")
       .gpu_blocks("xo", "yo", "c")
       .gpu_threads("xt", "yt");
-  s["blur_x"].compute_at("blur", "xt").store_in(Memory::Register).vectorize("x", vector).unroll("y");
+  s["blur_x"]
+      .compute_at("blur", "xt")
+      .store_in(Memory::Register)
+      .vectorize("x", vector, Tail::RoundUp)
+      .unroll("y");
   s["edged"]
       .compute_at("blur", "xo")
       .store_in(Memory::Shared)
