@@ -51,6 +51,7 @@ ir::Stmt partition_loops(const ir::Stmt& s, const ir::Facts& facts, bool gpu);
 ir::Stmt unroll_loops(const ir::Stmt& s, const ir::Facts& facts);
 ir::Stmt vectorize_loops(const ir::Stmt& s, const ir::Facts& facts);
 ir::Stmt simplify_stmt(const ir::Stmt& s, const ir::Facts& facts);
+void check_copies(const LoopTree& tree, const std::vector<Unit>& units);
 /// Last of all, in a profiled program.
 ir::Stmt measure(const ir::Stmt& s, const LoopTree& tree);
 /// The same statements with every variable bound inside renamed apart (names that size storage stay).

@@ -34,19 +34,6 @@ bool uniform(const std::vector<Expr>& conditions) {
   return true;
 }
 
-/// Loads under masks that are known to hold, without them.
-Expr drop_known(const Expr& e, const std::vector<Expr>& known) {
-  return ir::rewrite(e, [&](const Expr& node) -> Expr {
-    if (!ir::is(node, Op::LoadIf) || !node->type.is_vector()) return node;
-    for (const Expr& mask : conjuncts(node->args[0])) {
-      bool holds = false;
-      for (const Expr& k : known) holds |= ir::equal(k, mask);
-      if (!holds) return node;
-    }
-    return ir::make(Op::Load, node->type, {node->args[1]}, node->attr);
-  });
-}
-
 Op operation_of(Op reduce) {
   switch (reduce) {
     case Op::ReduceAdd:
@@ -61,6 +48,18 @@ Op operation_of(Op reduce) {
 }
 
 }  // namespace
+
+Expr drop_known(const Expr& e, const std::vector<Expr>& known) {
+  return ir::rewrite(e, [&](const Expr& node) -> Expr {
+    if (!ir::is(node, Op::LoadIf) || !node->type.is_vector()) return node;
+    for (const Expr& mask : conjuncts(node->args[0])) {
+      bool holds = false;
+      for (const Expr& k : known) holds |= ir::equal(k, mask);
+      if (!holds) return node;
+    }
+    return ir::make(Op::Load, node->type, {node->args[1]}, node->attr);
+  });
+}
 
 // ---- Lanes
 
