@@ -10,8 +10,10 @@
 
 namespace calotype {
 
-/// A dense or strided n-dimensional array of host memory; dimension 0 is innermost in the default layout.
-/// Copies share the memory. Strides are in elements and may be of any sign.
+/// A dense or strided n-dimensional array; dimension 0 is innermost in the default layout. Copies share the
+/// memory. Strides are in elements and may be of any sign. The memory is the host's, or a GPU's: then the
+/// elements cannot be reached from here, and what would do so throws Error(Usage). DeviceBuffer
+/// (device_buffer.h) has both and copies between them.
 class Buffer {
  public:
   Buffer() = default;
@@ -27,6 +29,12 @@ class Buffer {
   Buffer(T* data, std::vector<std::int64_t> extents, std::vector<std::int64_t> strides = {})
       : Buffer(type_of<T>(), static_cast<void*>(data), std::move(extents), std::move(strides)) {}
 
+  /// The caller's memory on GPU number `gpu`, from cuMemAlloc, cudaMalloc or a library that uses them (or
+  /// host memory that the GPU reaches under the same address). `owner` as above; null: the caller keeps it.
+  static Buffer on_gpu(Type type, void* data, std::vector<std::int64_t> extents,
+                       std::vector<std::int64_t> strides = {}, std::shared_ptr<void> owner = nullptr,
+                       int gpu = 0);
+
   bool defined() const { return raw_.data != nullptr || raw_.rank > 0; }
   Type type() const;
   int rank() const { return raw_.rank; }
@@ -35,6 +43,8 @@ class Buffer {
   std::int64_t stride(int d) const { return raw_.dims[d].stride; }
   std::int64_t elements() const;
   void* data() const { return raw_.data; }
+  /// The GPU whose memory it is; -1: the host's.
+  int gpu() const { return raw_.device - 1; }
 
   /// The part [min, min + extent) of one dimension, sharing the memory; coordinates keep their values.
   /// Throws Error(Usage) if it is not inside.
@@ -49,7 +59,7 @@ class Buffer {
   /// The same memory with one more dimension before `dimension`, of the one coordinate `at`: the inverse of
   /// `slice`. Throws Error(Usage) beyond the rank or the largest rank.
   Buffer embed(int dimension, std::int64_t at = 0) const;
-  /// A dense copy.
+  /// A dense copy, of host memory.
   Buffer copy() const;
   /// Every element as by `set_value`.
   void fill(double value);
@@ -69,6 +79,7 @@ class Buffer {
 
  private:
   void* address(Type type, const std::vector<std::int64_t>& coordinates) const;
+  void require_host(const char* what) const;
   std::shared_ptr<void> owner_;
   calotype_buffer raw_{};
 };

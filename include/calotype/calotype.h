@@ -2,6 +2,7 @@
 // Everything a user of the library includes.
 
 #include "calotype/buffer.h"
+#include "calotype/device_buffer.h"
 #include "calotype/dlpack.h"
 #include "calotype/error.h"
 #include "calotype/expr.h"

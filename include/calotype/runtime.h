@@ -35,7 +35,7 @@ typedef struct calotype_buffer {
   void* data; /* the element at the smallest coordinates, in host memory (or device memory: `device`) */
   calotype_type type;
   int32_t rank;
-  int32_t device; /* 0 host, 1 CUDA */
+  int32_t device; /* 0 host, 1 + n: GPU n */
   calotype_dim dims[CALOTYPE_MAX_RANK];
 } calotype_buffer;
 

@@ -138,6 +138,7 @@ void add_trial_json(Json& object, const Trial& trial, const std::vector<PlacedCo
   object["median_seconds"] = trial.median_seconds;
   object["calls"] = trial.calls;
   object["numerics"] = Json::parse(trial.numerics, nullptr, false);
+  object["warnings"] = trial.warnings;
   const bool compared = !placed.empty();
   double abs_error = 0, rel_error = 0;
   for (const PlacedComparison& p : placed) {
@@ -162,6 +163,7 @@ std::string trial_text(const Trial& trial, const std::vector<PlacedComparison>& 
   text += line("median", fmt::format("{} of {} call{}", seconds(trial.median_seconds), trial.calls,
                                      trial.calls == 1 ? "" : "s"));
   if (trial.numerics != "{}" && !trial.numerics.empty()) text += line("numerics", trial.numerics);
+  for (const std::string& warning : trial.warnings) text += line("warning", warning);
   for (const PlacedComparison& p : placed) text += comparison_text(p);
   return text + stages_text(trial.stages);
 }

@@ -61,6 +61,7 @@ Trial try_schedule(const Pipeline& pipeline, const Schedule& schedule, const Tar
   const double first = seconds_of(kernel, args);
   if (reference) trial.comparisons = compare_outputs(pipeline, call.outputs, *reference);
   const std::vector<double> times = time_calls(kernel, args, repeat, first);
+  trial.warnings = kernel.warnings();
   trial.median_seconds = median(times);
   trial.calls = static_cast<int>(times.size());
   return trial;

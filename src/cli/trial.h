@@ -20,6 +20,7 @@ struct Trial {
   double compile_seconds = 0, median_seconds = 0;
   int calls = 0;  ///< timed calls
   std::string numerics;
+  std::vector<std::string> warnings;    ///< of the code generator
   std::vector<Comparison> comparisons;  ///< empty: not compared
   StageFindings stages;                 ///< with --check=stages and --dump
   bool passed() const;

@@ -22,7 +22,7 @@ BufferReader::BufferReader(const lang::Graph& graph, const std::vector<std::stri
   }
 }
 
-schedule::CaseBuffers BufferReader::read(const std::vector<Arg>& args) const {
+schedule::CaseBuffers BufferReader::read(std::span<const Arg> args) const {
   schedule::CaseBuffers buffers;
   for (const Source& s : sources_) {
     if (s.argument >= args.size()) continue;

@@ -1,6 +1,7 @@
 #pragma once
 // How the buffers of a call lie, before any kernel is chosen.
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ class BufferReader {
 
   /// By name. An argument that is not as the algorithm says is left out: the kernel that is called says what
   /// is wrong.
-  schedule::CaseBuffers read(const std::vector<Arg>& args) const;
+  schedule::CaseBuffers read(std::span<const Arg> args) const;
 
  private:
   struct Source {

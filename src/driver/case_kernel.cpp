@@ -31,7 +31,7 @@ CaseKernel::CaseKernel(std::shared_ptr<const lang::Graph> graph, ScheduleFile fi
 
 const KernelImpl& CaseKernel::kernel(std::size_t case_index) const {
   Slot& slot = slots_.at(case_index);
-  std::call_once(slot.once, [&] {
+  slot.once([&] {
     const auto start = std::chrono::steady_clock::now();
     schedule::Ways ways = schedule::ways_or_throw(*graph_, file_.schedule(case_index), target_);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -43,10 +43,11 @@ const KernelImpl& CaseKernel::kernel(std::size_t case_index) const {
   return *slot.kernel;
 }
 
-void CaseKernel::call(const std::vector<Arg>& args, calotype_context& context) const {
+void CaseKernel::call(std::span<const Arg> args, calotype_context& context,
+                      std::optional<void*> stream) const {
   const bool several = order_.tried().size() > 1;
   kernel(several ? order_.choose(sizes_.read(args), buffers_.read(args)) : order_.general())
-      .call(args, context);
+      .call(args, context, stream);
 }
 
 std::vector<std::pair<std::string, double>> CaseKernel::pass_seconds() const {
@@ -78,6 +79,15 @@ std::string CaseKernel::numerics() const {
   json["reassociates"] = file_.numerics().reassociates;
   json["contract"] = file_.numerics().contract;
   return json.dump();
+}
+
+std::vector<std::string> CaseKernel::warnings() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> all;
+  for (const KernelImpl* k : compiled_)
+    for (std::string& warning : k->warnings())
+      if (std::find(all.begin(), all.end(), warning) == all.end()) all.push_back(std::move(warning));
+  return all;
 }
 
 std::string CaseKernel::explain(const std::vector<Arg>& args) const {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 
+#include "codegen/cuda/once.h"
 #include "driver/buffer_reader.h"
 #include "driver/kernel_base.h"
 #include "driver/kernel_impl.h"
@@ -19,18 +20,19 @@ class CaseKernel : public KernelBase {
   CaseKernel(std::shared_ptr<const lang::Graph> graph, ScheduleFile file, const std::string& variant,
              Target target);
 
-  void call(const std::vector<Arg>& args, calotype_context& context) const override;
+  void call(std::span<const Arg> args, calotype_context& context, std::optional<void*> stream) const override;
   const Target& target() const override { return target_; }
   std::vector<std::pair<std::string, double>> pass_seconds() const override;
   std::string show(const std::string& level) const override;
   std::string numerics() const override;
+  std::vector<std::string> warnings() const override;
   std::string explain(const std::vector<Arg>& args) const override;
   const KernelImpl& general() const override { return kernel(order_.general()); }
 
  private:
   /// A case once it is compiled. Two threads may need different cases at the same time.
   struct Slot {
-    std::once_flag once;
+    cuda::Once once;
     std::unique_ptr<const KernelImpl> kernel;
   };
   const KernelImpl& kernel(std::size_t case_index) const;

@@ -31,13 +31,31 @@ Kernel Pipeline::compile(const ScheduleFile& file, const Target& target) const {
   return Kernel(std::make_shared<driver::CaseKernel>(graph_ptr(), file, file.variant(*this).name, target));
 }
 
-void Kernel::call(const std::vector<Arg>& args) const {
+void Kernel::call(std::span<const Arg> args) const {
   calotype_context context{};
   base_->call(args, context);
 }
+void Kernel::call(const std::vector<Arg>& args) const { call(std::span<const Arg>(args)); }
 void Kernel::call(const std::vector<Arg>& args, calotype_context& context) const {
   base_->call(args, context);
 }
+
+KernelOnStream Kernel::on(void* stream) const {
+  if (target().kind != Target::Kind::Cuda)
+    throw Error({.kind = ErrorKind::Usage,
+                 .message = fmt::format("a kernel for {} runs in no CUDA stream", target().str()),
+                 .value = target().str(),
+                 .legal = "a kernel for cuda, or the call without a stream"});
+  return {base_, stream};
+}
+
+void KernelOnStream::call(std::span<const Arg> args) const {
+  calotype_context context{};
+  base_->call(args, context, stream_);
+}
+
+void KernelOnStream::call(const std::vector<Arg>& args) const { call(std::span<const Arg>(args)); }
+
 const Target& Kernel::target() const { return base_->target(); }
 
 double Kernel::compile_seconds() const {
@@ -49,6 +67,7 @@ double Kernel::compile_seconds() const {
 std::vector<std::pair<std::string, double>> Kernel::pass_seconds() const { return base_->pass_seconds(); }
 std::string Kernel::show(const std::string& level) const { return base_->show(level); }
 std::string Kernel::numerics() const { return base_->numerics(); }
+std::vector<std::string> Kernel::warnings() const { return base_->warnings(); }
 std::string Kernel::explain(const std::vector<Arg>& args) const { return base_->explain(args); }
 const driver::KernelImpl& Kernel::impl() const { return base_->general(); }
 

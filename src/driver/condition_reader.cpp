@@ -58,7 +58,7 @@ void ConditionReader::add(const lang::Graph& graph, const schedule::Ways& ways, 
   }
 }
 
-Expr ConditionReader::value(const Source& source, const std::vector<Arg>& args,
+Expr ConditionReader::value(const Source& source, std::span<const Arg> args,
                             const std::map<std::string, std::int64_t>& sizes) const {
   if (source.kind == Source::Kind::Size) {
     const auto at = sizes.find(source.symbol->name);
@@ -78,7 +78,7 @@ Expr ConditionReader::value(const Source& source, const std::vector<Arg>& args,
   return ir::index(buffer->stride(source.dim));
 }
 
-std::vector<bool> ConditionReader::holds(const std::vector<Arg>& args) const {
+std::vector<bool> ConditionReader::holds(std::span<const Arg> args) const {
   const std::map<std::string, std::int64_t> sizes = sizes_.read(args);
   ir::Substitution known;
   for (const Source& s : sources_)

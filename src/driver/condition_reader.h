@@ -2,6 +2,7 @@
 // Which conditions of a schedule hold for a call, before any kernel is chosen.
 
 #include <map>
+#include <span>
 #include <vector>
 
 #include "driver/size_reader.h"
@@ -15,7 +16,7 @@ class ConditionReader {
 
   /// One a condition. What cannot be told, because an argument is not as the algorithm says, counts as not
   /// holding: the kernel that is called says what is wrong.
-  std::vector<bool> holds(const std::vector<Arg>& args) const;
+  std::vector<bool> holds(std::span<const Arg> args) const;
 
  private:
   struct Source {
@@ -24,7 +25,7 @@ class ConditionReader {
     int argument = 0, dim = 0;
   };
   void add(const lang::Graph& graph, const schedule::Ways& ways, const ir::SymbolPtr& symbol);
-  Expr value(const Source& source, const std::vector<Arg>& args,
+  Expr value(const Source& source, std::span<const Arg> args,
              const std::map<std::string, std::int64_t>& sizes) const;
 
   std::vector<Expr> conditions_;

@@ -1,6 +1,7 @@
 // CUDA programs: the CUDA C backend, and the driver API at run time.
 
 #include "codegen/cuda/device_program.h"
+#include "codegen/cuda/disassemble.h"
 #include "driver/executable.h"
 
 namespace calotype::driver {
@@ -12,17 +13,21 @@ class CudaExecutable : public Executable {
       : device_program_(program, {.contract = options.contract}) {}
 
   calotype_error_kind run(const calotype_plan& plan, calotype_context& context,
-                          const std::vector<calotype_argument>& arguments) const override {
-    return device_program_.run(plan, context, arguments);
+                          std::span<const calotype_argument> arguments,
+                          std::optional<void*> stream) const override {
+    return device_program_.run(plan, context, arguments, stream);
   }
 
   std::string show(const std::string& level) const override {
     if (level == "cuda") return device_program_.source();
     if (level == "ptx") return device_program_.compiled().ptx;
+    if (level == "ptxas") return device_program_.figures_text();
+    if (level == "sass") return cuda::disassemble(device_program_.compiled().cubin);
     refuse_level(level, levels());
   }
-  std::vector<std::string> levels() const override { return {"cuda", "ptx"}; }
+  std::vector<std::string> levels() const override { return {"cuda", "ptx", "ptxas", "sass"}; }
   std::vector<std::pair<std::string, double>> seconds() const override { return device_program_.seconds(); }
+  std::vector<std::string> warnings() const override { return device_program_.warnings(); }
 
  private:
   cuda::DeviceProgram device_program_;

@@ -2,6 +2,8 @@
 // Executable: a Program made runnable on one kind of target. Adding a target is one more maker.
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,14 +19,19 @@ namespace calotype::driver {
 class Executable {
  public:
   virtual ~Executable() = default;
-  /// Run the encoded plan on checked or unchecked arguments; fills `context`.
+  /// Run the encoded plan on checked or unchecked arguments; fills `context`. `stream`, of CUDA programs
+  /// alone: where the work goes, without waiting for it.
   virtual calotype_error_kind run(const calotype_plan& plan, calotype_context& context,
-                                  const std::vector<calotype_argument>& arguments) const = 0;
-  /// Text of a level below `lowered` ("llvm", "asm", "cuda", "ptx"); Error(Usage) for others.
+                                  std::span<const calotype_argument> arguments,
+                                  std::optional<void*> stream) const = 0;
+  /// Text of a level below `lowered` ("llvm", "asm", "cuda", "ptx", "ptxas", "sass"); Error(Usage) for
+  /// others.
   virtual std::string show(const std::string& level) const = 0;
   virtual std::vector<std::string> levels() const = 0;
   /// Seconds of code generation, by step.
   virtual std::vector<std::pair<std::string, double>> seconds() const = 0;
+  /// What the code generator warns of, a sentence each.
+  virtual std::vector<std::string> warnings() const { return {}; }
 };
 
 struct ExecutableOptions {

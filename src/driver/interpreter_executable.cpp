@@ -42,6 +42,11 @@ class Device {
       return self(s).launch(c, function, grid, block, scalars, buffers);
     };
     interface_.finish = [](void*, calotype_context*) { return CALOTYPE_GOOD; };
+    interface_.check_memory = [](void*, calotype_context* c, const char* name, const calotype_buffer* b) {
+      if (b->device == 0) return CALOTYPE_GOOD;
+      return calotype_refuse(c, name, "memory of a GPU", "host memory",
+                             "the buffer is on a GPU, which the interpreter does not reach");
+    };
   }
   ~Device() {
     for (const auto& [memory, bytes] : memory_) std::free(memory);
@@ -121,7 +126,7 @@ class InterpreterExecutable : public Executable {
   }
 
   calotype_error_kind run(const calotype_plan& plan, calotype_context& context,
-                          const std::vector<calotype_argument>& arguments) const override {
+                          std::span<const calotype_argument> arguments, std::optional<void*>) const override {
     Device device(kernels_, shapes_);
     const calotype_plan_code code{.host = nullptr, .device = device.get()};
     return calotype_plan_run(&plan, &code, &context, arguments.data(),

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <new>
@@ -143,31 +144,45 @@ std::vector<bool> KernelImpl::dense_arguments() const {
   return dense;
 }
 
-LayoutClass KernelImpl::class_of(const std::vector<calotype_argument>& arguments) const {
-  LayoutClass layout{.index_bits = target().is_gpu() ? 32 : 64};
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const calotype_argument& a = arguments[i];
-    if (!a.buffer) continue;
-    const calotype_buffer& b = *a.buffer;
-    std::int64_t unit = 1;
-    const std::int64_t bytes = b.type.bits / 8;
-    double span = static_cast<double>(bytes);  // of extents that no check has seen yet
-    if (b.rank > 0 && b.dims[0].extent > 1)
-      unit = b.dims[0].stride >= 1 && b.dims[0].stride <= kLargestUnitStride ? b.dims[0].stride : 0;
-    // There is one kind of code for it, which refuses what is not dense.
-    if (i < dense_arguments_.size() && dense_arguments_[i]) unit = 1;
-    for (int d = 0; d < b.rank; ++d)
-      span += std::abs(static_cast<double>(b.dims[d].stride)) * (static_cast<double>(b.dims[d].extent) - 1) *
-              static_cast<double>(bytes);
+/// The stride of dimension 0 that the code for this buffer is made for; 0: any.
+std::int64_t KernelImpl::unit_stride(std::size_t argument, const calotype_buffer& b) const {
+  // There is one kind of code for what the schedule takes for dense, which refuses what is not.
+  if (b.rank == 0 || b.dims[0].extent <= 1 ||
+      (argument < dense_arguments_.size() && dense_arguments_[argument]))
+    return 1;
+  return b.dims[0].stride >= 1 && b.dims[0].stride <= kLargestUnitStride ? b.dims[0].stride : 0;
+}
+
+namespace {
+
+/// Whether 32 bits index the buffer. No check has seen its extents yet.
+bool is_narrow(const calotype_buffer& b) {
+  const double bytes = b.type.bits / 8;
+  double span = bytes;
+  for (int d = 0; d < b.rank; ++d) {
+    const calotype_dim& dim = b.dims[d];
+    span += std::abs(static_cast<double>(dim.stride)) * (static_cast<double>(dim.extent) - 1) * bytes;
     // Coordinates are computed with as well: neither a box far from 0 nor one whose elements share their
     // memory may leave 32 bits.
-    const bool far = std::any_of(b.dims, b.dims + b.rank, [](const calotype_dim& d) {
-      return d.extent > kNarrowBytes || d.min > kNarrowBytes || d.min < -kNarrowBytes;
-    });
-    if (far || span >= kNarrowBytes) layout.index_bits = 64;
-    layout.unit_strides.push_back(unit);
+    if (dim.extent > kNarrowBytes || dim.min > kNarrowBytes || dim.min < -kNarrowBytes) return false;
   }
-  return layout;
+  return span < kNarrowBytes;
+}
+
+}  // namespace
+
+const Variant& KernelImpl::variant_for(std::span<const calotype_argument> arguments, std::size_t way) const {
+  bool units = true, narrow = target().is_gpu();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (!arguments[i].buffer) continue;
+    units = units && unit_stride(i, *arguments[i].buffer) == 1;
+    narrow = narrow && is_narrow(*arguments[i].buffer);
+  }
+  if (units && narrow == target().is_gpu() && way == 0) return *dense_;
+  LayoutClass layout{.index_bits = narrow ? 32 : 64, .way = way};
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i].buffer) layout.unit_strides.push_back(unit_stride(i, *arguments[i].buffer));
+  return variant(layout);
 }
 
 const Variant& KernelImpl::variant(const LayoutClass& layout) const {
@@ -200,53 +215,82 @@ std::shared_ptr<calotype_value_cache> KernelImpl::cache(std::size_t way) const {
   return made;
 }
 
-std::vector<calotype_argument> KernelImpl::convert(const std::vector<Arg>& args) const {
+void KernelImpl::check_count(std::size_t arguments) const {
   const std::vector<lower::Argument>& expected = dense_->program.arguments;
-  if (args.size() != expected.size()) {
-    std::string names;
-    for (const lower::Argument& a : expected) names += (names.empty() ? "" : ", ") + a.name;
-    throw Error({.kind = ErrorKind::Argument,
-                 .subject = Subject::Pipeline,
-                 .message = fmt::format("{} takes {} arguments, not {}", scheduled().graph.name,
-                                        expected.size(), args.size()),
-                 .func = scheduled().graph.name,
-                 .value = std::to_string(args.size()),
-                 .legal = names});
-  }
-  std::vector<calotype_argument> result;
-  for (std::size_t i = 0; i < args.size(); ++i) {
-    const Buffer* buffer = std::get_if<Buffer>(&args[i].value());
-    const std::string value = !buffer             ? fmt::format("{}", std::get<double>(args[i].value()))
-                              : buffer->defined() ? "a buffer"
-                                                  : "an undefined Buffer";
-    if (!buffer != expected[i].is_param || value == "an undefined Buffer")
-      throw Error({.kind = ErrorKind::Argument,
-                   .subject = scheduled().graph.subject_of(expected[i].name),
-                   .message = fmt::format("argument {} ('{}') is {}", i, expected[i].name, value),
-                   .func = expected[i].name,
-                   .value = value,
-                   .legal = legal_text(expected[i])});
-    if (buffer)
-      result.push_back({&buffer->raw(), 0});
-    else
-      result.push_back(
-          {nullptr, scalar_bits(std::get<double>(args[i].value()), expected[i].type, expected[i].name)});
-  }
-  return result;
+  if (arguments == expected.size()) return;
+  std::string names;
+  for (const lower::Argument& a : expected) names += (names.empty() ? "" : ", ") + a.name;
+  throw Error({.kind = ErrorKind::Argument,
+               .subject = Subject::Pipeline,
+               .message = fmt::format("{} takes {} arguments, not {}", scheduled().graph.name,
+                                      expected.size(), arguments),
+               .func = scheduled().graph.name,
+               .value = std::to_string(arguments),
+               .legal = names});
 }
 
-void KernelImpl::call(const std::vector<Arg>& args) const {
+calotype_argument KernelImpl::convert(std::size_t position, const Arg& arg) const {
+  const lower::Argument& expected = dense_->program.arguments[position];
+  const Buffer* buffer = std::get_if<Buffer>(&arg.value());
+  if (buffer && buffer->defined() && !expected.is_param) return {&buffer->raw(), 0};
+  if (!buffer && expected.is_param)
+    return {nullptr, scalar_bits(std::get<double>(arg.value()), expected.type, expected.name)};
+  const std::string value = !buffer             ? fmt::format("{}", std::get<double>(arg.value()))
+                            : buffer->defined() ? "a buffer"
+                                                : "an undefined Buffer";
+  throw Error({.kind = ErrorKind::Argument,
+               .subject = scheduled().graph.subject_of(expected.name),
+               .message = fmt::format("argument {} ('{}') is {}", position, expected.name, value),
+               .func = expected.name,
+               .value = value,
+               .legal = legal_text(expected)});
+}
+
+namespace {
+
+/// The arguments of a call in the form of the runtime; without an allocation where they are few.
+class CallArguments {
+ public:
+  explicit CallArguments(std::size_t count) : count_(count), far_(count > kNear ? count : 0) {}
+  calotype_argument& operator[](std::size_t i) { return count_ > kNear ? far_[i] : near_[i]; }
+  std::span<const calotype_argument> all() const {
+    return count_ > kNear ? std::span<const calotype_argument>(far_)
+                          : std::span<const calotype_argument>(near_).first(count_);
+  }
+
+ private:
+  static constexpr std::size_t kNear = 16;
+  std::size_t count_;
+  std::array<calotype_argument, kNear> near_;
+  std::vector<calotype_argument> far_;
+};
+
+}  // namespace
+
+void KernelImpl::call(std::span<const Arg> args) const {
   calotype_context context{};
   call(args, context);
 }
 
-void KernelImpl::call(const std::vector<Arg>& args, calotype_context& context) const {
-  const std::vector<calotype_argument> arguments = convert(args);
-  LayoutClass layout = class_of(arguments);
-  layout.way = way_of(args);
-  const Variant& v = layout == dense_class(scheduled(), options_) ? *dense_ : variant(layout);
-  if (v.executable->run(v.plan->plan(), context, arguments) != CALOTYPE_GOOD)
+void KernelImpl::call(std::span<const Arg> args, calotype_context& context,
+                      std::optional<void*> stream) const {
+  check_count(args.size());
+  CallArguments arguments(args.size());
+  for (std::size_t i = 0; i < args.size(); ++i) arguments[i] = convert(i, args[i]);
+  const Variant& v = variant_for(arguments.all(), way_of(args));
+  if (v.executable->run(v.plan->plan(), context, arguments.all(), stream) != CALOTYPE_GOOD)
     throw_error(scheduled().graph, context.error);
+}
+
+std::vector<std::string> KernelImpl::warnings() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> all;
+  for (const auto& [layout, v] : variants_) {
+    if (!v) continue;
+    for (std::string& warning : v->executable->warnings())
+      if (std::find(all.begin(), all.end(), warning) == all.end()) all.push_back(std::move(warning));
+  }
+  return all;
 }
 
 std::vector<std::pair<std::string, double>> KernelImpl::pass_seconds() const {
@@ -262,7 +306,7 @@ std::vector<StepTime> KernelImpl::step_times() const {
   return all;
 }
 
-std::size_t KernelImpl::way_of(const std::vector<Arg>& args) const {
+std::size_t KernelImpl::way_of(std::span<const Arg> args) const {
   return ways_.ways.size() == 1 ? 0 : ways_.choose(conditions_.holds(args));
 }
 

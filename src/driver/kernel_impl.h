@@ -6,6 +6,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -68,8 +70,9 @@ class KernelImpl : public KernelBase {
   KernelImpl(const lang::Graph& graph, schedule::Ways ways,
              std::vector<std::pair<std::string, double>> seconds_before, KernelOptions options = {});
 
-  void call(const std::vector<Arg>& args) const;
-  void call(const std::vector<Arg>& args, calotype_context& context) const override;
+  void call(std::span<const Arg> args) const;
+  void call(std::span<const Arg> args, calotype_context& context,
+            std::optional<void*> stream = {}) const override;
 
   const Target& target() const override { return scheduled().target; }
   /// Where no condition holds.
@@ -79,13 +82,16 @@ class KernelImpl : public KernelBase {
   std::vector<StepTime> step_times() const;
   std::string show(const std::string& level) const override;
   std::string numerics() const override;
+  std::vector<std::string> warnings() const override;
   std::string explain(const std::vector<Arg>& args) const override;
   const KernelImpl& general() const override { return *this; }
   /// The variant for dense arguments.
   const Variant& dense() const { return *dense_; }
 
  private:
-  LayoutClass class_of(const std::vector<calotype_argument>& arguments) const;
+  /// The variant that a call takes.
+  const Variant& variant_for(std::span<const calotype_argument> arguments, std::size_t way) const;
+  std::int64_t unit_stride(std::size_t argument, const calotype_buffer& buffer) const;
   std::vector<bool> dense_arguments() const;
   const Variant& variant(const LayoutClass& layout) const;
   std::unique_ptr<Variant> compile(const LayoutClass& layout) const;
@@ -94,9 +100,10 @@ class KernelImpl : public KernelBase {
   const schedule::Scheduled& scheduled(const LayoutClass& layout) const {
     return ways_.ways[layout.way].scheduled;
   }
-  std::size_t way_of(const std::vector<Arg>& args) const;
+  std::size_t way_of(std::span<const Arg> args) const;
   std::string show(const std::string& level, std::size_t way) const;
-  std::vector<calotype_argument> convert(const std::vector<Arg>& args) const;
+  calotype_argument convert(std::size_t position, const Arg& arg) const;
+  void check_count(std::size_t arguments) const;
 
   schedule::Ways ways_;
   ConditionReader conditions_;

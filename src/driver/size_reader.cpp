@@ -56,7 +56,7 @@ void SizeReader::keep_needed(const std::vector<std::string>& names) {
   sources_.assign(kept.rbegin(), kept.rend());
 }
 
-std::map<std::string, std::int64_t> SizeReader::read(const std::vector<Arg>& args) const {
+std::map<std::string, std::int64_t> SizeReader::read(std::span<const Arg> args) const {
   std::map<std::string, std::int64_t> values;
   ir::Substitution known;
   for (const Source& s : sources_) {

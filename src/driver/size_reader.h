@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ class SizeReader {
 
   /// By name. A size that does not follow, or whose argument is not as the algorithm says, is left out: the
   /// kernel that is called says what is wrong.
-  std::map<std::string, std::int64_t> read(const std::vector<Arg>& args) const;
+  std::map<std::string, std::int64_t> read(std::span<const Arg> args) const;
 
  private:
   /// value = (extent - rest) / coefficient

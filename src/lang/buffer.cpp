@@ -206,6 +206,20 @@ Buffer::Buffer(Type type, void* data, std::vector<std::int64_t> extents, std::ve
   raw_.data = data;
 }
 
+Buffer Buffer::on_gpu(Type type, void* data, std::vector<std::int64_t> extents,
+                      std::vector<std::int64_t> strides, std::shared_ptr<void> owner, int gpu) {
+  if (gpu < 0) usage("a Buffer on a GPU of negative number", std::to_string(gpu), "0 or more");
+  Buffer result(type, data, std::move(extents), std::move(strides), std::move(owner));
+  result.raw_.device = 1 + gpu;
+  return result;
+}
+
+void Buffer::require_host(const char* what) const {
+  if (raw_.device == 0) return;
+  usage(fmt::format("{} a Buffer whose memory is on a GPU", what), fmt::format("GPU {}", gpu()),
+        "a Buffer in host memory, as DeviceBuffer::host() after copy_to_host()");
+}
+
 Type Buffer::type() const { return {type_code(raw_.type.code), raw_.type.bits, 1}; }
 
 std::int64_t Buffer::elements() const {
@@ -281,6 +295,7 @@ Buffer Buffer::embed(int dimension, std::int64_t at) const {
 }
 
 Buffer Buffer::copy() const {
+  require_host("a copy of");
   std::vector<std::int64_t> extents, mins;
   for (int d = 0; d < raw_.rank; ++d) {
     extents.push_back(raw_.dims[d].extent);
@@ -295,6 +310,7 @@ Buffer Buffer::copy() const {
 }
 
 void Buffer::fill(double value) {
+  require_host("a filling of");
   const ir::Value filling = element(type(), value);
   const int size = type().bytes();
   for_each_offset(
@@ -302,6 +318,7 @@ void Buffer::fill(double value) {
 }
 
 void* Buffer::address(Type asked, const std::vector<std::int64_t>& coordinates) const {
+  require_host("an element of");
   if (asked != type()) usage("an element of a Buffer is accessed as another type", asked.str(), type().str());
   bool inside = static_cast<int>(coordinates.size()) == raw_.rank;
   std::int64_t offset = 0;

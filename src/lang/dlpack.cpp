@@ -28,7 +28,7 @@ struct Tensor {
   std::uint64_t byte_offset;
 };
 
-enum DeviceType : std::int32_t { kCpu = 1, kCudaHost = 3 };
+enum DeviceType : std::int32_t { kCpu = 1, kCuda = 2, kCudaHost = 3, kCudaManaged = 13 };
 enum Code : std::uint8_t {
   kInt = 0,
   kUInt = 1,
@@ -97,9 +97,11 @@ DataType data_type(Type type) {
 }
 
 Buffer buffer_over(const Tensor& tensor, std::shared_ptr<void> owner) {
-  if (tensor.device.type != kCpu && tensor.device.type != kCudaHost)
-    usage("a DLPack tensor that is not in host memory", fmt::format("device type {}", tensor.device.type),
-          "device type 1 (CPU) or 3 (pinned host memory)");
+  const bool on_gpu = tensor.device.type == kCuda || tensor.device.type == kCudaManaged;
+  if (!on_gpu && tensor.device.type != kCpu && tensor.device.type != kCudaHost)
+    usage("a DLPack tensor that is in the memory neither of the host nor of an NVIDIA GPU",
+          fmt::format("device type {}", tensor.device.type),
+          "device type 1 (CPU), 2 (CUDA), 3 (pinned host memory) or 13 (managed memory)");
   if (tensor.ndim < 0 || tensor.ndim > CALOTYPE_MAX_RANK)
     usage("a DLPack tensor of too many dimensions", std::to_string(tensor.ndim),
           fmt::format("at most {}", static_cast<int>(CALOTYPE_MAX_RANK)));
@@ -110,7 +112,11 @@ Buffer buffer_over(const Tensor& tensor, std::shared_ptr<void> owner) {
   }
   auto* data = static_cast<std::byte*>(tensor.data);
   if (data) data += tensor.byte_offset;
-  return {element_type(tensor.dtype), data, std::move(extents), std::move(strides), std::move(owner)};
+  const Type type = element_type(tensor.dtype);
+  if (on_gpu)
+    return Buffer::on_gpu(type, data, std::move(extents), std::move(strides), std::move(owner),
+                          tensor.device.id);
+  return {type, data, std::move(extents), std::move(strides), std::move(owner)};
 }
 
 template <class Managed>
@@ -143,7 +149,7 @@ Managed* export_tensor(const Buffer& buffer) {
     exported->strides.push_back(buffer.stride(d));
   }
   exported->tensor.dl_tensor = {buffer.data(),
-                                {kCpu, 0},
+                                buffer.gpu() < 0 ? Device{kCpu, 0} : Device{kCuda, buffer.gpu()},
                                 buffer.rank(),
                                 data_type(buffer.type()),
                                 exported->shape.data(),

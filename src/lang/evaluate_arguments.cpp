@@ -72,6 +72,10 @@ void check_input(const InputDef& input, const Buffer& buffer) {
     refuse_argument(fmt::format("input '{}' has another number of dimensions", input.name),
                     std::to_string(buffer.rank()), std::to_string(input.extents.size()));
   }
+  if (buffer.gpu() >= 0) {
+    refuse_argument(fmt::format("input '{}' is in the memory of a GPU", input.name),
+                    fmt::format("GPU {}", buffer.gpu()), "host memory");
+  }
   if (buffer.data() == nullptr && buffer.elements() > 0) {
     refuse_argument(fmt::format("input '{}' has no memory", input.name), "null", "memory for its elements");
   }

@@ -38,9 +38,8 @@ static calotype_error_kind record(calotype_context* context, calotype_error_kind
   return kind;
 }
 
-static calotype_error_kind fail_with_legal(calotype_context* context, calotype_error_kind kind,
-                                           const char* func, const char* value, const char* legal,
-                                           const char* format, ...) {
+calotype_error_kind calotype_fail_legal(calotype_context* context, calotype_error_kind kind, const char* func,
+                                        const char* value, const char* legal, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   record(context, kind, func, value, legal, format, arguments);
@@ -69,9 +68,9 @@ calotype_error_kind calotype_refuse(calotype_context* context, const char* func,
 calotype_error_kind calotype_out_of_memory(calotype_context* context, const char* func, int64_t bytes) {
   char value[32];
   snprintf(value, sizeof value, "%lld bytes", (long long)bytes);
-  return fail_with_legal(context, CALOTYPE_OUT_OF_MEMORY, func, value,
-                         "smaller sizes, or a schedule that stores less of it at a time, as compute_at",
-                         "no memory for %lld bytes of storage", (long long)bytes);
+  return calotype_fail_legal(context, CALOTYPE_OUT_OF_MEMORY, func, value,
+                             "smaller sizes, or a schedule that stores less of it at a time, as compute_at",
+                             "no memory for %lld bytes of storage", (long long)bytes);
 }
 
 void calotype_type_name(calotype_type type, char text[16]) {

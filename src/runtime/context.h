@@ -24,7 +24,12 @@ void calotype_release(calotype_context* context, void* memory);
 calotype_error_kind calotype_fail(calotype_context* context, calotype_error_kind kind, const char* func,
                                   const char* value, const char* format, ...) CALOTYPE_PRINTF(5, 6);
 
-/* The same for an argument that does not fit; `legal` says what would. */
+/* The same; `legal` says what would be legal, or what helps. */
+calotype_error_kind calotype_fail_legal(calotype_context* context, calotype_error_kind kind, const char* func,
+                                        const char* value, const char* legal, const char* format, ...)
+    CALOTYPE_PRINTF(6, 7);
+
+/* The same for an argument that does not fit. */
 calotype_error_kind calotype_refuse(calotype_context* context, const char* func, const char* value,
                                     const char* legal, const char* format, ...) CALOTYPE_PRINTF(5, 6);
 

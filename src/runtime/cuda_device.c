@@ -7,11 +7,13 @@
 
 #include "runtime/context.h"
 
-#define TRY(call, action)                                                                           \
-  do {                                                                                              \
-    calotype_error_kind failure_ = calotype_cuda_result(context, device->driver, (call), (action)); \
-    if (failure_) return failure_;                                                                  \
+#define TRY_OF(func, call, action)                                                  \
+  do {                                                                              \
+    calotype_error_kind failure_ =                                                  \
+        calotype_cuda_result_of(context, device->driver, (call), (func), (action)); \
+    if (failure_) return failure_;                                                  \
   } while (0)
+#define TRY(call, action) TRY_OF(NULL, call, action)
 
 static calotype_error_kind read_attributes(calotype_context* context, calotype_cuda_device* device) {
   const calotype_cuda* cuda = device->driver;
@@ -59,6 +61,7 @@ calotype_error_kind calotype_cuda_device_open(calotype_context* context, int ord
     return calotype_fail(context, CALOTYPE_NO_TARGET, NULL, value, "there is no GPU %d: this machine has %d",
                          ordinal, count);
   }
+  device->ordinal = ordinal;
   TRY(device->driver->device_get(&device->device, ordinal), "opening the GPU");
   calotype_error_kind kind = read_attributes(context, device);
   if (kind) return kind;
@@ -95,16 +98,51 @@ void calotype_cuda_leave(const calotype_cuda_device* device) {
 
 calotype_error_kind calotype_cuda_stream_create(calotype_context* context, const calotype_cuda_device* device,
                                                 calotype_cu_handle* stream) {
-  INSIDE(device->driver->stream_create(stream, CALOTYPE_CU_STREAM_NON_BLOCKING), "making a stream");
+  INSIDE(device->driver->stream_create(stream, 0), "making a stream");
 }
 
 void calotype_cuda_stream_destroy(const calotype_cuda_device* device, calotype_cu_handle stream) {
   if (stream) device->driver->stream_destroy(stream);
 }
 
+/* Loading may do what a capture of this thread's streams does not allow otherwise; it is no part of it. */
+static int leave_capture(const calotype_cuda_device* device) {
+  int mode = CALOTYPE_CU_CAPTURE_RELAXED;
+  return device->driver->capture_mode(&mode) == 0 ? mode : CALOTYPE_CU_CAPTURE_GLOBAL;
+}
+
+static void return_to_capture(const calotype_cuda_device* device, int mode) {
+  device->driver->capture_mode(&mode);
+}
+
+static calotype_error_kind loaded(calotype_context* context, const calotype_cuda_device* device,
+                                  calotype_cu_result result, int toolkit) {
+  const int unknown_code = result == CALOTYPE_CU_INVALID_IMAGE || result == CALOTYPE_CU_NO_BINARY ||
+                           result == CALOTYPE_CU_INVALID_PTX || result == CALOTYPE_CU_UNSUPPORTED_PTX;
+  int driver = 0;
+  if (unknown_code && device->driver->driver_version(&driver) == 0 && driver < toolkit) {
+    char value[32];
+    snprintf(value, sizeof value, "CUDA %d.%d", driver / 1000, driver % 1000 / 10);
+    return calotype_fail_legal(
+        context, CALOTYPE_NO_TARGET, NULL, value,
+        "a newer driver, or CALOTYPE_NVRTC with the NVRTC of a CUDA that the driver knows",
+        "loading the kernels: the driver is of %s and NVRTC of CUDA %d.%d, whose code it "
+        "does not know",
+        value, toolkit / 1000, toolkit % 1000 / 10);
+  }
+  return calotype_cuda_result(context, device->driver, result, "loading the kernels");
+}
+
 calotype_error_kind calotype_cuda_module_load(calotype_context* context, const calotype_cuda_device* device,
-                                              const void* image, calotype_cu_handle* module) {
-  INSIDE(device->driver->module_load(module, image), "loading the kernels");
+                                              const void* image, int toolkit, calotype_cu_handle* module) {
+  calotype_error_kind kind = calotype_cuda_enter(context, device);
+  if (kind) return kind;
+  const int mode = leave_capture(device);
+  const calotype_cu_result result = device->driver->module_load(module, image);
+  return_to_capture(device, mode);
+  kind = loaded(context, device, result, toolkit);
+  calotype_cuda_leave(device);
+  return kind;
 }
 
 void calotype_cuda_module_unload(const calotype_cuda_device* device, calotype_cu_handle module) {
@@ -113,23 +151,35 @@ void calotype_cuda_module_unload(const calotype_cuda_device* device, calotype_cu
   calotype_cuda_leave(device);
 }
 
+/* Shared memory that a kernel declares and that its launch asks for, against what a block may have. */
+static calotype_error_kind ask_for_shared(calotype_context* context, const calotype_cuda_device* device,
+                                          const char* name, uint32_t shared_bytes,
+                                          calotype_cu_handle function) {
+  enum { ALWAYS_ALLOWED = 48 * 1024 };
+  int declared = 0;
+  if (shared_bytes == 0) return CALOTYPE_GOOD;
+  TRY_OF(name, device->driver->function_attribute(&declared, CALOTYPE_CU_FUNC_SHARED, function),
+         "reading shared memory");
+  const int64_t total = (int64_t)shared_bytes + declared;
+  if (total > device->shared_bytes) {
+    char value[32], legal[48];
+    snprintf(value, sizeof value, "%lld", (long long)total);
+    snprintf(legal, sizeof legal, "at most %d bytes", device->shared_bytes);
+    return calotype_fail_legal(context, CALOTYPE_NO_TARGET, name, value, legal,
+                               "a block needs %s bytes of shared memory, and %s has %d", value, device->name,
+                               device->shared_bytes);
+  }
+  if (total <= ALWAYS_ALLOWED) return CALOTYPE_GOOD;
+  TRY_OF(name, device->driver->function_set(function, CALOTYPE_CU_FUNC_MAX_DYNAMIC_SHARED, (int)shared_bytes),
+         "asking for shared memory");
+  return CALOTYPE_GOOD;
+}
+
 static calotype_error_kind find_kernel(calotype_context* context, const calotype_cuda_device* device,
                                        calotype_cu_handle module, const char* name, uint32_t shared_bytes,
                                        calotype_cu_handle* function) {
-  enum { ALWAYS_ALLOWED = 48 * 1024 };
-  if (shared_bytes > (uint32_t)device->shared_bytes) {
-    char value[16];
-    snprintf(value, sizeof value, "%u", shared_bytes);
-    return calotype_fail(context, CALOTYPE_NO_TARGET, name, value,
-                         "a block needs %u bytes of shared memory, and %s has %d", shared_bytes, device->name,
-                         device->shared_bytes);
-  }
-  TRY(device->driver->module_function(function, module, name), "finding a kernel in its module");
-  if (shared_bytes > ALWAYS_ALLOWED) {
-    TRY(device->driver->function_set(*function, CALOTYPE_CU_FUNC_MAX_DYNAMIC_SHARED, (int)shared_bytes),
-        "asking for shared memory");
-  }
-  return CALOTYPE_GOOD;
+  TRY_OF(name, device->driver->module_function(function, module, name), "finding a kernel in its module");
+  return ask_for_shared(context, device, name, shared_bytes, *function);
 }
 
 calotype_error_kind calotype_cuda_kernel_find(calotype_context* context, const calotype_cuda_device* device,
@@ -137,7 +187,9 @@ calotype_error_kind calotype_cuda_kernel_find(calotype_context* context, const c
                                               uint32_t shared_bytes, calotype_cu_handle* function) {
   calotype_error_kind kind = calotype_cuda_enter(context, device);
   if (kind) return kind;
+  const int mode = leave_capture(device);
   kind = find_kernel(context, device, module, name, shared_bytes, function);
+  return_to_capture(device, mode);
   calotype_cuda_leave(device);
   return kind;
 }

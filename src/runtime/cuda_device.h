@@ -13,6 +13,7 @@ typedef struct calotype_cuda_device {
   calotype_cu_device device;
   calotype_cu_handle context; /* the primary one */
   char name[128];
+  int ordinal;
   char arch[16]; /* "sm_90a": with the features of that very architecture where it has such */
   int major, minor;
   int multiprocessors;
@@ -30,6 +31,7 @@ void calotype_cuda_device_close(calotype_cuda_device* device);
 calotype_error_kind calotype_cuda_enter(calotype_context* context, const calotype_cuda_device* device);
 void calotype_cuda_leave(const calotype_cuda_device* device);
 
+/* A stream of the ordinary kind: its work begins after what the default stream was given before. */
 calotype_error_kind calotype_cuda_stream_create(calotype_context* context, const calotype_cuda_device* device,
                                                 calotype_cu_handle* stream);
 void calotype_cuda_stream_destroy(const calotype_cuda_device* device, calotype_cu_handle stream);
@@ -37,6 +39,7 @@ void calotype_cuda_stream_destroy(const calotype_cuda_device* device, calotype_c
 /* A kernel of a module as a launch needs it. Parameters: `buffer_count` pointers, then `scalar_count`
  * scalars. */
 typedef struct calotype_cuda_kernel {
+  const char* name;
   calotype_cu_handle function;
   uint32_t buffer_count, scalar_count;
   uint32_t shared_bytes; /* dynamic */
@@ -46,9 +49,10 @@ typedef struct calotype_cuda_figures {
   int registers, local_bytes, static_shared_bytes, max_threads;
 } calotype_cuda_figures;
 
-/* `image` is a cubin, or PTX ending in a zero. */
+/* `image` is a cubin, or PTX ending in a zero, made by the compiler of CUDA `toolkit` (13000 for 13.0). The
+ * calling thread may be capturing a stream. */
 calotype_error_kind calotype_cuda_module_load(calotype_context* context, const calotype_cuda_device* device,
-                                              const void* image, calotype_cu_handle* module);
+                                              const void* image, int toolkit, calotype_cu_handle* module);
 void calotype_cuda_module_unload(const calotype_cuda_device* device, calotype_cu_handle module);
 /* Find the kernel; with more than the default 48 KB of dynamic shared memory, ask for it. */
 calotype_error_kind calotype_cuda_kernel_find(calotype_context* context, const calotype_cuda_device* device,
@@ -58,11 +62,24 @@ calotype_error_kind calotype_cuda_kernel_figures(calotype_context* context,
                                                  const calotype_cuda_device* device,
                                                  calotype_cu_handle function, calotype_cuda_figures* figures);
 
-/* A device's service to calls of one plan on one stream: the state of a calotype_device. */
+/* Whether kernels on the device reach the buffer's memory; the error names the argument. */
+calotype_error_kind calotype_cuda_check_memory(calotype_context* context, const calotype_cuda_device* device,
+                                               const char* name, const calotype_buffer* buffer);
+
+/* Addresses of device memory that were checked: by a hash, each a place of its own. One that is overwritten
+ * is checked again; one that stays after its memory is gone only costs the explanation of what follows. */
+typedef struct calotype_cuda_seen {
+  uint64_t addresses[64]; /* atomic accesses only */
+} calotype_cuda_seen;
+
+/* A device's service to one call of a plan on a stream: the state of a calotype_device. */
 typedef struct calotype_cuda_session {
   const calotype_cuda_device* device;
   calotype_cu_handle stream;
   const calotype_cuda_kernel* kernels; /* by function of the plan */
+  calotype_cuda_seen* seen;            /* may be null */
+  int goes_on;                         /* the caller's stream, which is not waited for */
+  const char *first, *last;            /* kernels that were launched */
 } calotype_cuda_session;
 
 /* The interface of a plan's device. The session, and the context's entry into the device, must outlive its

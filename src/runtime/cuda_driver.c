@@ -62,14 +62,55 @@ const calotype_cuda* calotype_cuda_open(calotype_context* context) {
   return NULL;
 }
 
-calotype_error_kind calotype_cuda_result(calotype_context* context, const calotype_cuda* cuda,
-                                         calotype_cu_result result, const char* action) {
+/* Results after which every call of the process fails: the GPU's context is lost. */
+static int is_fault(calotype_cu_result result) {
+  return result == CALOTYPE_CU_ECC_UNCORRECTABLE || result == CALOTYPE_CU_ILLEGAL_ADDRESS ||
+         result == CALOTYPE_CU_LAUNCH_TIMEOUT || result == CALOTYPE_CU_ASSERT ||
+         (result >= CALOTYPE_CU_HARDWARE_STACK && result <= CALOTYPE_CU_LAUNCH_FAILED);
+}
+
+/* What was being done, and what was said, when the process met its first fault. */
+static struct {
+  pthread_mutex_t mutex;
+  char action[200], text[160];
+} first_fault = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static calotype_error_kind fail_with_fault(calotype_context* context, const char* func, const char* name,
+                                           const char* action, const char* text) {
+  static const char* const help = "a new process, and compute-sanitizer to find the access that is wrong";
+  char earlier_action[sizeof first_fault.action], earlier_text[sizeof first_fault.text];
+  pthread_mutex_lock(&first_fault.mutex);
+  const int is_first = !first_fault.action[0];
+  if (is_first) {
+    snprintf(first_fault.action, sizeof first_fault.action, "%s", action);
+    snprintf(first_fault.text, sizeof first_fault.text, "%s", text);
+  }
+  memcpy(earlier_action, first_fault.action, sizeof earlier_action);
+  memcpy(earlier_text, first_fault.text, sizeof earlier_text);
+  pthread_mutex_unlock(&first_fault.mutex);
+  if (is_first) {
+    return calotype_fail_legal(context, CALOTYPE_NO_TARGET, func, name, help,
+                               "%s: %s. The fault ends this process's use of the GPU", action, text);
+  }
+  return calotype_fail_legal(context, CALOTYPE_NO_TARGET, func, name, help,
+                             "%s: this process has lost the GPU to an earlier fault (%s: %s)", action,
+                             earlier_action, earlier_text);
+}
+
+calotype_error_kind calotype_cuda_result_of(calotype_context* context, const calotype_cuda* cuda,
+                                            calotype_cu_result result, const char* func, const char* action) {
   if (result == 0) return CALOTYPE_GOOD;
   const char *name = NULL, *text = NULL;
   cuda->error_name(result, &name);
   cuda->error_string(result, &text);
+  if (!text) text = "unknown error of the driver";
+  if (is_fault(result)) return fail_with_fault(context, func, name, action, text);
   calotype_error_kind kind =
       result == CALOTYPE_CU_OUT_OF_MEMORY ? CALOTYPE_OUT_OF_MEMORY : CALOTYPE_NO_TARGET;
-  return calotype_fail(context, kind, NULL, name, "%s: %s", action,
-                       text ? text : "unknown error of the driver");
+  return calotype_fail(context, kind, func, name, "%s: %s", action, text);
+}
+
+calotype_error_kind calotype_cuda_result(calotype_context* context, const calotype_cuda* cuda,
+                                         calotype_cu_result result, const char* action) {
+  return calotype_cuda_result_of(context, cuda, result, NULL, action);
 }

@@ -30,10 +30,35 @@ enum { /* CUfunction_attribute */
        CALOTYPE_CU_FUNC_REGISTERS = 4,
        CALOTYPE_CU_FUNC_MAX_DYNAMIC_SHARED = 8
 };
+enum { /* CUpointer_attribute, CUmemorytype */
+       CALOTYPE_CU_POINTER_CONTEXT = 1,
+       CALOTYPE_CU_POINTER_MEMORY_TYPE = 2,
+       CALOTYPE_CU_POINTER_DEVICE_POINTER = 3,
+       CALOTYPE_CU_POINTER_IS_MANAGED = 8,
+       CALOTYPE_CU_POINTER_ORDINAL = 9,
+       CALOTYPE_CU_MEMORY_HOST = 1,
+       CALOTYPE_CU_MEMORY_DEVICE = 2
+};
+enum { /* CUresult */
+       CALOTYPE_CU_INVALID_VALUE = 1,
+       CALOTYPE_CU_OUT_OF_MEMORY = 2,
+       CALOTYPE_CU_INVALID_IMAGE = 200,
+       CALOTYPE_CU_NO_BINARY = 209,
+       CALOTYPE_CU_ECC_UNCORRECTABLE = 214,
+       CALOTYPE_CU_INVALID_PTX = 218,
+       CALOTYPE_CU_UNSUPPORTED_PTX = 222,
+       CALOTYPE_CU_INVALID_HANDLE = 400,
+       CALOTYPE_CU_ILLEGAL_ADDRESS = 700,
+       CALOTYPE_CU_OUT_OF_RESOURCES = 701,
+       CALOTYPE_CU_LAUNCH_TIMEOUT = 702,
+       CALOTYPE_CU_ASSERT = 710,
+       CALOTYPE_CU_HARDWARE_STACK = 714,
+       CALOTYPE_CU_LAUNCH_FAILED = 719
+};
 enum {
-  CALOTYPE_CU_STREAM_NON_BLOCKING = 1,
   CALOTYPE_CU_POOL_RELEASE_THRESHOLD = 4,
-  CALOTYPE_CU_OUT_OF_MEMORY = 2
+  CALOTYPE_CU_CAPTURE_GLOBAL = 0,
+  CALOTYPE_CU_CAPTURE_RELAXED = 2
 };
 
 /* FUNCTION(name here, symbol of the library, parameters) */
@@ -57,6 +82,16 @@ enum {
   FUNCTION(stream_create, cuStreamCreate, (calotype_cu_handle * stream, unsigned flags))                     \
   FUNCTION(stream_destroy, cuStreamDestroy_v2, (calotype_cu_handle stream))                                  \
   FUNCTION(stream_synchronize, cuStreamSynchronize, (calotype_cu_handle stream))                             \
+  FUNCTION(capture_mode, cuThreadExchangeStreamCaptureMode, (int* mode))                                     \
+  FUNCTION(capture_begin, cuStreamBeginCapture_v2, (calotype_cu_handle stream, int mode))                    \
+  FUNCTION(capture_end, cuStreamEndCapture, (calotype_cu_handle stream, calotype_cu_handle * graph))         \
+  FUNCTION(graph_make, cuGraphInstantiateWithFlags,                                                          \
+           (calotype_cu_handle * made, calotype_cu_handle graph, unsigned long long flags))                  \
+  FUNCTION(graph_launch, cuGraphLaunch, (calotype_cu_handle made, calotype_cu_handle stream))                \
+  FUNCTION(graph_unmake, cuGraphExecDestroy, (calotype_cu_handle made))                                      \
+  FUNCTION(graph_destroy, cuGraphDestroy, (calotype_cu_handle graph))                                        \
+  FUNCTION(pointer_attributes, cuPointerGetAttributes,                                                       \
+           (unsigned count, int* attributes, void** values, calotype_cu_pointer pointer))                    \
   FUNCTION(allocate, cuMemAlloc_v2, (calotype_cu_pointer * memory, size_t bytes))                            \
   FUNCTION(release, cuMemFree_v2, (calotype_cu_pointer memory))                                              \
   FUNCTION(allocate_async, cuMemAllocAsync,                                                                  \
@@ -97,9 +132,13 @@ typedef struct calotype_cuda {
  * missing. CALOTYPE_LIBCUDA names another library. */
 const calotype_cuda* calotype_cuda_open(calotype_context* context);
 
-/* CALOTYPE_GOOD for a result of 0; else the context's error says what the driver said of `action`. */
+/* CALOTYPE_GOOD for a result of 0; else the context's error says what the driver said of `action`. Faults of
+ * kernels end the process's use of the GPU: the error says so, and after the first one which that was. */
 calotype_error_kind calotype_cuda_result(calotype_context* context, const calotype_cuda* cuda,
                                          calotype_cu_result result, const char* action);
+/* The same about the kernel or stage `func`. */
+calotype_error_kind calotype_cuda_result_of(calotype_context* context, const calotype_cuda* cuda,
+                                            calotype_cu_result result, const char* func, const char* action);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,7 @@
 /* A GPU's service to the calls of a plan: memory, copies and launches in the order of one stream. */
 
+#include <stdio.h>
+
 #include "runtime/context.h"
 #include "runtime/cuda_device.h"
 
@@ -14,6 +16,13 @@ static calotype_error_kind session_allocate(void* state, calotype_context* conte
                                             int64_t bytes, void** memory) {
   const calotype_cuda_session* session = state;
   const calotype_cuda* cuda = session->device->driver;
+  if (session->goes_on && !session->device->has_pool) {
+    return calotype_fail_legal(
+        context, CALOTYPE_NO_TARGET, owner, session->device->name,
+        "the call without a stream, or a schedule that stores nothing in global memory",
+        "its storage would have to be allocated in the order of the stream, which %s cannot",
+        session->device->name);
+  }
   calotype_cu_pointer pointer = 0;
   calotype_cu_result result = session->device->has_pool
                                   ? cuda->allocate_async(&pointer, (size_t)bytes, session->stream)
@@ -50,15 +59,41 @@ static calotype_error_kind session_download(void* state, calotype_context* conte
   return result_of(session, context, result, "copying from the device");
 }
 
+/* What stood in the way of a launch, as far as the kernel's own figures tell. */
+static calotype_error_kind launch_failed(const calotype_cuda_session* session, calotype_context* context,
+                                         const calotype_cuda_kernel* kernel, const uint32_t block[3],
+                                         calotype_cu_result result) {
+  const calotype_cuda* cuda = session->device->driver;
+  const long long threads = (long long)block[0] * block[1] * block[2];
+  int most = 0, registers = 0;
+  char action[160], value[32], legal[64];
+  if (result == CALOTYPE_CU_OUT_OF_RESOURCES &&
+      cuda->function_attribute(&most, CALOTYPE_CU_FUNC_MAX_THREADS, kernel->function) == 0 &&
+      cuda->function_attribute(&registers, CALOTYPE_CU_FUNC_REGISTERS, kernel->function) == 0) {
+    snprintf(value, sizeof value, "%lld threads", threads);
+    snprintf(legal, sizeof legal, "at most %d threads a block", most);
+    return calotype_fail_legal(
+        context, CALOTYPE_NO_TARGET, kernel->name, value, legal,
+        "launching kernel '%.64s': a block of %s with %d registers each and %u bytes of "
+        "dynamic shared memory is more than %s has for one",
+        kernel->name, value, registers, kernel->shared_bytes, session->device->name);
+  }
+  snprintf(action, sizeof action, "launching kernel '%.64s'%s", kernel->name,
+           result == CALOTYPE_CU_INVALID_HANDLE && session->goes_on
+               ? " in a stream that may not be one of the GPU's primary context"
+               : "");
+  return calotype_cuda_result_of(context, cuda, result, kernel->name, action);
+}
+
 static calotype_error_kind session_launch(void* state, calotype_context* context, uint32_t function,
                                           const uint32_t grid[3], const uint32_t block[3],
                                           const int64_t* scalars, void* const* buffers) {
-  const calotype_cuda_session* session = state;
+  calotype_cuda_session* session = state;
   const calotype_cuda_kernel* kernel = &session->kernels[function];
   void* parameters[MAX_PARAMETERS];
   if (kernel->buffer_count + kernel->scalar_count > MAX_PARAMETERS) {
-    return calotype_fail(context, CALOTYPE_INTERNAL, NULL, NULL, "a kernel has more than %d parameters",
-                         MAX_PARAMETERS);
+    return calotype_fail(context, CALOTYPE_INTERNAL, kernel->name, NULL,
+                         "a kernel has more than %d parameters", MAX_PARAMETERS);
   }
   /* A parameter is read as many bytes as its type has: of a scalar the low part of its slot. */
   uint32_t count = 0;
@@ -67,16 +102,51 @@ static calotype_error_kind session_launch(void* state, calotype_context* context
   calotype_cu_result result =
       session->device->driver->launch(kernel->function, grid[0], grid[1], grid[2], block[0], block[1],
                                       block[2], kernel->shared_bytes, session->stream, parameters, NULL);
-  return result_of(session, context, result, "launching a kernel");
+  if (result != 0) return launch_failed(session, context, kernel, block, result);
+  if (!session->first) session->first = kernel->name;
+  session->last = kernel->name;
+  return CALOTYPE_GOOD;
 }
 
 static calotype_error_kind session_finish(void* state, calotype_context* context) {
   const calotype_cuda_session* session = state;
-  return result_of(session, context, session->device->driver->stream_synchronize(session->stream),
-                   "running the kernels");
+  const calotype_cu_result result = session->device->driver->stream_synchronize(session->stream);
+  if (result == 0) return CALOTYPE_GOOD;
+  char action[200] = "running the call";
+  if (session->first == session->last && session->first)
+    snprintf(action, sizeof action, "running kernel '%.64s'", session->first);
+  else if (session->first)
+    snprintf(action, sizeof action, "running the kernels '%.64s' to '%.64s'", session->first, session->last);
+  return calotype_cuda_result_of(context, session->device->driver, result, session->first, action);
+}
+
+/* The place of an address among those seen. */
+static uint64_t* place_of(calotype_cuda_seen* seen, const void* data) {
+  enum { PLACES = sizeof seen->addresses / sizeof *seen->addresses };
+  const uint64_t mixed = (uint64_t)(uintptr_t)data * 0x9e3779b97f4a7c15u;
+  return &seen->addresses[mixed >> 32 & (PLACES - 1)];
+}
+
+static calotype_error_kind session_check_memory(void* state, calotype_context* context, const char* name,
+                                                const calotype_buffer* buffer) {
+  const calotype_cuda_session* session = state;
+  const uint64_t address = (uintptr_t)buffer->data;
+  if (buffer->device == 0 && session->goes_on) {
+    return calotype_refuse(context, name, "host memory",
+                           "memory of the GPU, as DeviceBuffer::device(), or the call without a stream",
+                           "the buffer is in host memory, which a call on a stream would have to wait for");
+  }
+  uint64_t* place = session->seen ? place_of(session->seen, buffer->data) : NULL;
+  if (place && buffer->device == 1 + session->device->ordinal &&
+      __atomic_load_n(place, __ATOMIC_RELAXED) == address) {
+    return CALOTYPE_GOOD;
+  }
+  calotype_error_kind kind = calotype_cuda_check_memory(context, session->device, name, buffer);
+  if (!kind && place && buffer->device != 0) __atomic_store_n(place, address, __ATOMIC_RELAXED);
+  return kind;
 }
 
 calotype_device calotype_cuda_serve(calotype_cuda_session* session) {
   return (calotype_device){session,          session_allocate, session_release, session_upload,
-                           session_download, session_launch,   session_finish};
+                           session_download, session_launch,   session_finish,  session_check_memory};
 }

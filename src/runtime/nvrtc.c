@@ -4,12 +4,15 @@
 
 #include <dlfcn.h>
 #include <glob.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "runtime/context.h"
+#include "runtime/disk_cache.h"
 
 typedef int result; /* nvrtcResult: 0 good, 6 the source does not compile */
 typedef void* program;
@@ -39,7 +42,8 @@ static struct {
 static int version; /* 0: not there, and `missing` says why */
 static char missing[512];
 static char path[512];
-static pthread_once_t opened = PTHREAD_ONCE_INIT;
+static int is_open; /* else `version` is what an earlier process found in the file */
+static pthread_once_t found_once = PTHREAD_ONCE_INIT, opened_once = PTHREAD_ONCE_INIT;
 
 /* NVRTC opens libnvrtc-builtins by its bare name when it compiles. One that lies beside it, in a folder that
    the loader does not search, is found then because it is loaded already. */
@@ -58,7 +62,7 @@ static void load_builtins(const char* file) {
 }
 
 /* Open the library and find its functions. A library that lacks one is passed over. */
-static int try_file(const char* file) {
+static int open_file(const char* file) {
   void* library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   if (!library) return 0;
 #define RESOLVE(name, symbol, returns, parameters)                          \
@@ -76,8 +80,45 @@ static int try_file(const char* file) {
   int major = 0, minor = 0;
   if (nvrtc.version(&major, &minor) != 0) return 0;
   version = major * 1000 + minor * 10;
+  is_open = 1;
   load_builtins(file);
   snprintf(path, sizeof path, "%s", file);
+  return 1;
+}
+
+/* Opening NVRTC takes longer than to read a kernel from the disk cache, whose key has NVRTC's version. So the
+ * version of a file is kept there too, by what tells the file from another; 0 where a bare name does not
+ * tell. */
+static int key_of_file(const char* file, calotype_hash* key) {
+  struct stat info;
+  char whole[PATH_MAX];
+  if (!strchr(file, '/') || !realpath(file, whole) || stat(whole, &info) != 0) return 0;
+  const int64_t facts[] = {(int64_t)info.st_dev, (int64_t)info.st_ino, (int64_t)info.st_size,
+                           (int64_t)info.st_mtim.tv_sec, (int64_t)info.st_mtim.tv_nsec};
+  *key = calotype_hash_text(calotype_hash_text(calotype_hash_start(), "nvrtc version 1"), whole);
+  *key = calotype_hash_bytes(*key, facts, sizeof facts);
+  return 1;
+}
+
+static int remembered(const calotype_hash* key, const char* file) {
+  size_t size = 0;
+  int32_t kept = 0;
+  void* data = calotype_cache_read(*key, &size);
+  if (data && size == sizeof kept) memcpy(&kept, data, sizeof kept);
+  free(data);
+  if (kept <= 0) return 0;
+  version = kept;
+  snprintf(path, sizeof path, "%s", file);
+  return 1;
+}
+
+static int try_file(const char* file) {
+  calotype_hash key;
+  const int has_key = key_of_file(file, &key);
+  if (has_key && remembered(&key, file)) return 1;
+  if (!open_file(file)) return 0;
+  const int32_t kept = version;
+  if (has_key) calotype_cache_write(key, &kept, sizeof kept);
   return 1;
 }
 
@@ -124,7 +165,7 @@ static int try_wheels(void) {
          try_wheel(getenv("VIRTUAL_ENV"), "lib/python3*/site-packages/");
 }
 
-static void open_library(void) {
+static void find_library(void) {
   const char* named = getenv("CALOTYPE_NVRTC");
   if (named && *named) {
     if (!try_folder(named, "") && !try_file(named) && !missing[0]) {
@@ -140,12 +181,18 @@ static void open_library(void) {
 }
 
 int calotype_nvrtc_version(calotype_context* context) {
-  pthread_once(&opened, open_library);
+  pthread_once(&found_once, find_library);
   if (!version) calotype_fail(context, CALOTYPE_NO_TARGET, NULL, NULL, "%s", missing);
   return version;
 }
 
 const char* calotype_nvrtc_path(void) { return path; }
+
+static void open_found(void) {
+  char file[sizeof path];
+  memcpy(file, path, sizeof file);
+  if (!is_open) open_file(file);
+}
 
 /* One text of a program through its pair of functions; null without memory or text. */
 static char* fetch(program made, result (*size_of)(program, size_t*), result (*get)(program, char*),
@@ -196,6 +243,11 @@ calotype_error_kind calotype_nvrtc_compile(calotype_context* context, const char
                                            calotype_nvrtc_output* output) {
   memset(output, 0, sizeof *output);
   if (!calotype_nvrtc_version(context)) return context->error.kind;
+  pthread_once(&opened_once, open_found);
+  if (!is_open) {
+    return calotype_fail(context, CALOTYPE_NO_TARGET, name, path, "NVRTC cannot be opened any more: %.300s",
+                         path);
+  }
   program made = NULL;
   result outcome = nvrtc.create(&made, source, name, 0, NULL, NULL);
   if (outcome != 0) {

@@ -1,5 +1,6 @@
 #pragma once
-/* NVRTC, opened when it is first asked for: CUDA C to PTX and machine code. */
+/* NVRTC, found when it is first asked for and opened when it has to compile: CUDA C to PTX and machine code.
+ */
 
 #include "calotype/runtime.h"
 
@@ -14,7 +15,7 @@ extern "C" {
  * `nvidia-cuda-nvrtc` in the site-packages folder that CALOTYPE_SITE_PACKAGES names or in the active virtual
  * environment. */
 int calotype_nvrtc_version(calotype_context* context);
-/* File that was opened, or "". */
+/* File that was found, or "". */
 const char* calotype_nvrtc_path(void);
 
 typedef struct calotype_nvrtc_output {

@@ -97,8 +97,17 @@ static int solvable(equation* e, int i, wide distance, int nonzero) {
   return 0;
 }
 
+/* Whether the buffers' spans are apart: what most arguments of a call are. */
+static int apart(const calotype_buffer* a, const calotype_buffer* b) {
+  int64_t bytes_a, below_a, bytes_b, below_b;
+  if (calotype_span(a, &bytes_a, &below_a) || calotype_span(b, &bytes_b, &below_b)) return 0;
+  const wide low_a = (wide)(uintptr_t)a->data - below_a, low_b = (wide)(uintptr_t)b->data - below_b;
+  return low_a + bytes_a <= low_b || low_b + bytes_b <= low_a;
+}
+
 int calotype_overlap(const calotype_buffer* a, const calotype_buffer* b) {
   if (a->device != b->device || calotype_elements(a) == 0 || calotype_elements(b) == 0) return 0;
+  if (apart(a, b)) return 0;
   equation e = {
       .size_a = calotype_type_bytes(a->type), .size_b = calotype_type_bytes(b->type), .budget = 100000};
   add_terms(&e, a, 1);
@@ -106,10 +115,23 @@ int calotype_overlap(const calotype_buffer* a, const calotype_buffer* b) {
   return solvable(&e, 0, (wide)(uintptr_t)a->data - (wide)(uintptr_t)b->data, 0);
 }
 
+/* Whether each stride steps over all that the dimensions of smaller strides reach, as in a dense layout with
+ * its smallest strides first: then no two coordinates meet. */
+static int nested(const calotype_buffer* a) {
+  wide reach = 0; /* elements, from the first to the last */
+  for (int d = 0; d < a->rank; ++d) {
+    const wide stride = a->dims[d].stride < 0 ? -(wide)a->dims[d].stride : a->dims[d].stride;
+    if (a->dims[d].extent <= 1) continue;
+    if (stride <= reach) return 0;
+    reach += (a->dims[d].extent - 1) * stride;
+  }
+  return 1;
+}
+
 int calotype_overlaps_itself(const calotype_buffer* a) {
   equation e = {.size_a = calotype_type_bytes(a->type), .not_all_zero = 1, .budget = 100000};
   e.size_b = e.size_a;
-  if (calotype_elements(a) == 0) return 0;
+  if (calotype_elements(a) == 0 || nested(a)) return 0;
   for (int d = 0; d < a->rank; ++d) {
     int64_t reach = a->dims[d].extent - 1, stride = a->dims[d].stride * e.size_a;
     if (reach == 0) continue;

@@ -123,6 +123,10 @@ typedef struct calotype_device {
                                 const uint32_t grid[3], const uint32_t block[3], const int64_t* scalars,
                                 void* const* buffers);
   calotype_error_kind (*finish)(void* state, calotype_context* context); /* waits for all of it */
+  /* Whether the kernels, or if it says that it is the host's the copies, can have the memory of argument
+   * `name`. Asked before anything is written. Null: any will do. */
+  calotype_error_kind (*check_memory)(void* state, calotype_context* context, const char* name,
+                                      const calotype_buffer* buffer);
 } calotype_device;
 
 /* The code behind a plan's functions. */

@@ -105,13 +105,23 @@ static calotype_error_kind shape_of(const call* c, const calotype_plan_function*
 }
 
 static calotype_error_kind launch(const call* c, uint32_t index) {
-  static const int64_t grid_limits[3] = {INT32_MAX, 65535, 65535}, block_limits[3] = {1024, 1024, 64};
+  enum { MOST_THREADS = 1024 };
+  static const int64_t grid_limits[3] = {INT32_MAX, 65535, 65535};
+  static const int64_t block_limits[3] = {MOST_THREADS, MOST_THREADS, 64};
   const calotype_plan_function* f = &c->plan->functions[index];
   const calotype_device* device = c->code->device;
   uint32_t grid[3] = {0}, block[3] = {0};
   calotype_error_kind kind = shape_of(c, f, f->grid, "the grid", grid_limits, grid);
   if (!kind) kind = shape_of(c, f, f->block, "the block", block_limits, block);
   if (kind) return kind;
+  const int64_t threads = (int64_t)block[0] * block[1] * block[2];
+  if (threads > MOST_THREADS) {
+    char value[32];
+    snprintf(value, sizeof value, "%lld", (long long)threads);
+    return calotype_refuse(c->context, f->name, value, "at most 1024",
+                           "the block would have %u x %u x %u = %s threads, where at most %d fit", block[0],
+                           block[1], block[2], value, MOST_THREADS);
+  }
   if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0 || block[0] == 0 || block[1] == 0 || block[2] == 0) {
     return CALOTYPE_GOOD; /* no points */
   }
@@ -126,6 +136,18 @@ static calotype_error_kind run_steps(const call* c) {
                            "a host function among the kernels of a plan");
     }
     calotype_error_kind kind = launch(c, c->plan->steps[i]);
+    if (kind) return kind;
+  }
+  return CALOTYPE_GOOD;
+}
+
+static calotype_error_kind check_memory(const call* c) {
+  const calotype_device* device = c->code->device;
+  if (!device->check_memory) return CALOTYPE_GOOD;
+  for (uint32_t i = 0; i < c->count; ++i) {
+    const calotype_buffer* b = c->arguments[i].buffer;
+    if (!b || calotype_elements(b) == 0) continue;
+    calotype_error_kind kind = device->check_memory(device->state, c->context, c->plan->arguments[i].name, b);
     if (kind) return kind;
   }
   return CALOTYPE_GOOD;
@@ -168,7 +190,8 @@ calotype_error_kind call_run_device(const call* c) {
   }
   const calotype_device* device = c->code->device;
   int mirrored = 0;
-  calotype_error_kind kind = place_arguments(c, &mirrored);
+  calotype_error_kind kind = check_memory(c);
+  if (!kind) kind = place_arguments(c, &mirrored);
   if (!kind) kind = allocate_workspace(c);
   if (!kind) kind = run_steps(c);
   if (!kind) kind = bring_outputs_back(c);

@@ -147,5 +147,29 @@ TEST(Buffer, SlicesAndTheirInverse) {
   refused(ErrorKind::Usage, [&] { Buffer(Int(8), {1, 1, 1, 1, 1, 1, 1, 1}).embed(0); });
 }
 
+TEST(Buffer, OnAGpuIsNotReachedFromHere) {
+  auto owner = std::make_shared<int>(5);
+  float memory[12] = {};  // stands for memory of a GPU: its elements must not be touched
+  {
+    Buffer b = Buffer::on_gpu(Float(32), memory, {3, 2}, {1, 6}, owner, 2);
+    EXPECT_EQ(owner.use_count(), 2);
+    EXPECT_EQ(b.gpu(), 2);
+    EXPECT_EQ(Buffer(Float(32), {3}).gpu(), -1);
+    EXPECT_EQ(b.stride(1), 6);
+    const Buffer part = b.crop(1, 1, 1).translate({5, 5});
+    EXPECT_EQ(part.gpu(), 2);
+    EXPECT_EQ(part.data(), memory + 6);
+    const Diagnostic d = refused(ErrorKind::Usage, [&] { b.at<float>({0, 0}) = 1; });
+    EXPECT_EQ(d.value, "GPU 2");
+    EXPECT_EQ(d.message, "an element of a Buffer whose memory is on a GPU");
+    refused(ErrorKind::Usage, [&] { b.value({0, 0}); });
+    refused(ErrorKind::Usage, [&] { b.set_value({0, 0}, 1); });
+    refused(ErrorKind::Usage, [&] { b.fill(1); });
+    refused(ErrorKind::Usage, [&] { b.copy(); });
+    refused(ErrorKind::Usage, [&] { Buffer::on_gpu(Float(32), memory, {3}, {}, nullptr, -1); });
+  }
+  EXPECT_EQ(owner.use_count(), 1);
+}
+
 }  // namespace
 }  // namespace calotype

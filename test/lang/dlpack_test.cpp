@@ -129,6 +129,40 @@ TEST(Dlpack, ATensorKeepsTheMemoryAlive) {
   tensor->deleter(tensor);
 }
 
+TEST(Dlpack, OfAGpuThereAndBack) {
+  for (const int device_type : {2, 13}) {  // CUDA, and its managed memory
+    Rows rows;
+    rows.tensor.dl_tensor.device = {device_type, 1};
+    {
+      const Buffer buffer = from_dlpack(&rows.tensor);
+      EXPECT_EQ(buffer.gpu(), 1);
+      EXPECT_EQ(buffer.raw().device, 2);
+      // Strides and the byte offset as on the host; nothing is looked at.
+      EXPECT_EQ(buffer.data(), rows.memory.data() + 6);
+      EXPECT_EQ(buffer.stride(0), 1);
+      EXPECT_EQ(buffer.stride(1), 5);
+      const Buffer part = buffer.transpose({1, 0}).crop(1, 1, 2);
+      DLManagedTensor* tensor = to_dlpack(part);
+      EXPECT_EQ(tensor->dl_tensor.device.device_type, 2);
+      EXPECT_EQ(tensor->dl_tensor.device.device_id, 1);
+      EXPECT_EQ(tensor->dl_tensor.data, rows.memory.data() + 7);
+      EXPECT_EQ(tensor->dl_tensor.shape[0], 2);
+      EXPECT_EQ(tensor->dl_tensor.strides[0], 1);
+      EXPECT_EQ(tensor->dl_tensor.strides[1], 5);
+      const Buffer back = from_dlpack(tensor);
+      EXPECT_EQ(back.gpu(), 1);
+      EXPECT_EQ(rows.deleted, 0);
+    }
+    EXPECT_EQ(rows.deleted, 1);
+  }
+}
+
+TEST(Dlpack, PinnedMemoryIsTheHosts) {
+  Rows rows;
+  rows.tensor.dl_tensor.device = {3, 0};
+  EXPECT_EQ(from_dlpack(&rows.tensor).gpu(), -1);
+}
+
 TEST(Dlpack, OfRankZeroAndOfNoElements) {
   const Buffer scalar = random_buffer(Float(64), {}, 2);
   EXPECT_EQ(from_dlpack(to_dlpack(scalar)).value({}), scalar.value({}));
@@ -144,7 +178,8 @@ TEST(Dlpack, RefusalsLeaveTheTensorToTheCaller) {
     EXPECT_FALSE(d.legal.empty());
     EXPECT_EQ(rows.deleted, 0);
   };
-  refused([](DLTensor& t) { t.device.device_type = 2; }, "not in host memory");
+  refused([](DLTensor& t) { t.device.device_type = 7; }, "neither of the host nor of an NVIDIA GPU");
+  refused([](DLTensor& t) { t.device = {2, -1}; }, "a GPU of negative number");
   refused([](DLTensor& t) { t.dtype.lanes = 4; }, "elements that a Buffer cannot have");
   refused([](DLTensor& t) { t.dtype.code = 5; }, "elements that a Buffer cannot have");
   refused([](DLTensor& t) { t.dtype.bits = 4; }, "elements that a Buffer cannot have");

@@ -3,8 +3,11 @@
 #include "runtime/cuda_driver.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <type_traits>
 
 #if __has_include(<cuda.h>)
@@ -66,6 +69,46 @@ TEST(Nvrtc, MissingLibraryIsNamed) {
               "kind 4: CALOTYPE_NVRTC names '/no/such/folder', where no libnvrtc can be opened");
   EXPECT_EXIT(report("CALOTYPE_NVRTC", "libm.so.6", open_nvrtc), ::testing::ExitedWithCode(0),
               "kind 4: libm.so.6 has no nvrtcVersion");
+}
+
+/// Finds NVRTC in a process with a cache of its own, and prints whether that opened it.
+void find_with_cache(const std::string& folder, bool compiles) {
+  setenv("CALOTYPE_CACHE", folder.c_str(), 1);
+  calotype_context context{};
+  const int version = calotype_nvrtc_version(&context);
+  std::ifstream maps("/proc/self/maps");
+  const std::string loaded((std::istreambuf_iterator<char>(maps)), {});
+  const bool open = loaded.find("libnvrtc.so") != std::string::npos;
+  calotype_nvrtc_output output{};
+  if (compiles)
+    calotype_nvrtc_compile(&context, "extern \"C\" __global__ void k() {}", "k.cu", "sm_90a", nullptr, 0,
+                           &output);
+  fprintf(stderr, "%d %s %s\n", version >= 12000, open ? "opened" : "not opened",
+          output.cubin ? "compiled" : "");
+  _Exit(0);
+}
+
+TEST(Nvrtc, VersionOfAFileIsKeptInTheCache) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  // The processes of the statements below begin this test anew: they take the folder of the first, and look
+  // for NVRTC nowhere but in the statement.
+  const char* given = getenv("CALOTYPE_TEST_FOLDER");
+  const std::string folder =
+      given ? given
+            : (std::filesystem::temp_directory_path() / ("calotype_nvrtc." + std::to_string(getpid())))
+                  .string();
+  if (!given) {
+    calotype_context context{};
+    if (calotype_nvrtc_version(&context) == 0) GTEST_SKIP() << context.error.message;
+    if (!strchr(calotype_nvrtc_path(), '/'))
+      GTEST_SKIP() << "NVRTC is found by its name, which tells no file";
+    setenv("CALOTYPE_TEST_FOLDER", folder.c_str(), 1);
+  }
+  EXPECT_EXIT(find_with_cache(folder, false), ::testing::ExitedWithCode(0), "1 opened");
+  EXPECT_EXIT(find_with_cache(folder, false), ::testing::ExitedWithCode(0), "1 not opened");
+  EXPECT_EXIT(find_with_cache(folder, true), ::testing::ExitedWithCode(0), "1 not opened compiled");
+  unsetenv("CALOTYPE_TEST_FOLDER");
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Nvrtc, CompilesAndReportsFailures) {
@@ -131,9 +174,30 @@ TEST(CudaHeader, NumbersAgree) {
   EXPECT_EQ(int{CALOTYPE_CU_FUNC_LOCAL}, int{CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES});
   EXPECT_EQ(int{CALOTYPE_CU_FUNC_REGISTERS}, int{CU_FUNC_ATTRIBUTE_NUM_REGS});
   EXPECT_EQ(int{CALOTYPE_CU_FUNC_MAX_DYNAMIC_SHARED}, int{CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES});
-  EXPECT_EQ(int{CALOTYPE_CU_STREAM_NON_BLOCKING}, int{CU_STREAM_NON_BLOCKING});
   EXPECT_EQ(int{CALOTYPE_CU_POOL_RELEASE_THRESHOLD}, int{CU_MEMPOOL_ATTR_RELEASE_THRESHOLD});
+  EXPECT_EQ(int{CALOTYPE_CU_CAPTURE_GLOBAL}, int{CU_STREAM_CAPTURE_MODE_GLOBAL});
+  EXPECT_EQ(int{CALOTYPE_CU_CAPTURE_RELAXED}, int{CU_STREAM_CAPTURE_MODE_RELAXED});
+  EXPECT_EQ(int{CALOTYPE_CU_POINTER_CONTEXT}, int{CU_POINTER_ATTRIBUTE_CONTEXT});
+  EXPECT_EQ(int{CALOTYPE_CU_POINTER_MEMORY_TYPE}, int{CU_POINTER_ATTRIBUTE_MEMORY_TYPE});
+  EXPECT_EQ(int{CALOTYPE_CU_POINTER_DEVICE_POINTER}, int{CU_POINTER_ATTRIBUTE_DEVICE_POINTER});
+  EXPECT_EQ(int{CALOTYPE_CU_POINTER_IS_MANAGED}, int{CU_POINTER_ATTRIBUTE_IS_MANAGED});
+  EXPECT_EQ(int{CALOTYPE_CU_POINTER_ORDINAL}, int{CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL});
+  EXPECT_EQ(int{CALOTYPE_CU_MEMORY_HOST}, int{CU_MEMORYTYPE_HOST});
+  EXPECT_EQ(int{CALOTYPE_CU_MEMORY_DEVICE}, int{CU_MEMORYTYPE_DEVICE});
+  EXPECT_EQ(int{CALOTYPE_CU_INVALID_VALUE}, int{CUDA_ERROR_INVALID_VALUE});
   EXPECT_EQ(int{CALOTYPE_CU_OUT_OF_MEMORY}, int{CUDA_ERROR_OUT_OF_MEMORY});
+  EXPECT_EQ(int{CALOTYPE_CU_INVALID_IMAGE}, int{CUDA_ERROR_INVALID_IMAGE});
+  EXPECT_EQ(int{CALOTYPE_CU_NO_BINARY}, int{CUDA_ERROR_NO_BINARY_FOR_GPU});
+  EXPECT_EQ(int{CALOTYPE_CU_ECC_UNCORRECTABLE}, int{CUDA_ERROR_ECC_UNCORRECTABLE});
+  EXPECT_EQ(int{CALOTYPE_CU_INVALID_PTX}, int{CUDA_ERROR_INVALID_PTX});
+  EXPECT_EQ(int{CALOTYPE_CU_UNSUPPORTED_PTX}, int{CUDA_ERROR_UNSUPPORTED_PTX_VERSION});
+  EXPECT_EQ(int{CALOTYPE_CU_INVALID_HANDLE}, int{CUDA_ERROR_INVALID_HANDLE});
+  EXPECT_EQ(int{CALOTYPE_CU_ILLEGAL_ADDRESS}, int{CUDA_ERROR_ILLEGAL_ADDRESS});
+  EXPECT_EQ(int{CALOTYPE_CU_OUT_OF_RESOURCES}, int{CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES});
+  EXPECT_EQ(int{CALOTYPE_CU_LAUNCH_TIMEOUT}, int{CUDA_ERROR_LAUNCH_TIMEOUT});
+  EXPECT_EQ(int{CALOTYPE_CU_ASSERT}, int{CUDA_ERROR_ASSERT});
+  EXPECT_EQ(int{CALOTYPE_CU_HARDWARE_STACK}, int{CUDA_ERROR_HARDWARE_STACK_ERROR});
+  EXPECT_EQ(int{CALOTYPE_CU_LAUNCH_FAILED}, int{CUDA_ERROR_LAUNCH_FAILED});
 }
 
 #else

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <random>
 
 #include "calotype/calotype.h"
@@ -12,8 +13,10 @@
 namespace calotype::testing {
 
 /// What a build can run everywhere: kernels on the interpreter, and the host where there is a CPU backend.
+/// With CALOTYPE_TEST_GPU set also this machine's GPU.
 inline std::vector<Target> targets() {
   std::vector<Target> all = {Target::interpreter("sm_90a")};
+  if (std::getenv("CALOTYPE_TEST_GPU")) all.push_back(Target::cuda());
 #ifdef CALOTYPE_HAS_LLVM
   all.push_back(Target::host());
 #endif

@@ -99,8 +99,8 @@ double Device::seconds(const std::function<void(calotype_cu_handle stream)>& wor
   } events{cuda};
   require(device_, cuda.event_create(&events.begin, 0), "making an event");
   require(device_, cuda.event_create(&events.end, 0), "making an event");
-  calotype_cu_handle stream = take_stream();
-  const std::unique_ptr<void, std::function<void(void*)>> lease(stream, [this](void* s) { give_stream(s); });
+  const StreamLease lease(*this);
+  calotype_cu_handle stream = lease.get();
   require(device_, cuda.event_record(events.begin, stream), "recording an event");
   work(stream);
   require(device_, cuda.event_record(events.end, stream), "recording an event");
@@ -120,8 +120,8 @@ DeviceScope::~DeviceScope() { calotype_cuda_leave(&device_.raw()); }
 DeviceMemory::DeviceMemory(const Device& device, std::size_t bytes) : device_(device), bytes_(bytes) {
   const DeviceScope scope(device);
   calotype_cu_pointer pointer = 0;
-  require(device.raw(), device.raw().driver->allocate(&pointer, bytes ? bytes : 1),
-          "allocating device memory");
+  const std::string action = "allocating " + std::to_string(bytes) + " bytes of device memory";
+  require(device.raw(), device.raw().driver->allocate(&pointer, bytes ? bytes : 1), action.c_str());
   data_ = reinterpret_cast<void*>(static_cast<std::uintptr_t>(pointer));
 }
 
@@ -134,18 +134,32 @@ DeviceMemory::~DeviceMemory() {
 
 void DeviceMemory::upload(const void* from) const {
   const DeviceScope scope(device_);
-  const calotype_cuda& cuda = *device_.raw().driver;
-  require(device_.raw(), cuda.upload(reinterpret_cast<std::uintptr_t>(data_), from, bytes_, nullptr),
-          "copying to the device");
-  require(device_.raw(), cuda.stream_synchronize(nullptr), "copying to the device");
+  const StreamLease lease(device_);
+  upload(from, lease.get());
+  require(device_.raw(), device_.raw().driver->stream_synchronize(lease.get()), "copying to the device");
 }
 
 void DeviceMemory::download(void* to) const {
   const DeviceScope scope(device_);
-  const calotype_cuda& cuda = *device_.raw().driver;
-  require(device_.raw(), cuda.download(to, reinterpret_cast<std::uintptr_t>(data_), bytes_, nullptr),
+  const StreamLease lease(device_);
+  download(to, lease.get());
+  require(device_.raw(), device_.raw().driver->stream_synchronize(lease.get()), "copying from the device");
+}
+
+void DeviceMemory::upload(const void* from, calotype_cu_handle stream) const {
+  const DeviceScope scope(device_);
+  if (bytes_ == 0) return;
+  require(device_.raw(),
+          device_.raw().driver->upload(reinterpret_cast<std::uintptr_t>(data_), from, bytes_, stream),
+          "copying to the device");
+}
+
+void DeviceMemory::download(void* to, calotype_cu_handle stream) const {
+  const DeviceScope scope(device_);
+  if (bytes_ == 0) return;
+  require(device_.raw(),
+          device_.raw().driver->download(to, reinterpret_cast<std::uintptr_t>(data_), bytes_, stream),
           "copying from the device");
-  require(device_.raw(), cuda.stream_synchronize(nullptr), "copying from the device");
 }
 
 void DeviceMemory::copy_from(const DeviceMemory& from, calotype_cu_handle stream) const {

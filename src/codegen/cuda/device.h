@@ -20,6 +20,8 @@ class Device {
   static std::string why_absent();
 
   const calotype_cuda_device& raw() const { return device_; }
+  /// Addresses that calls have been given.
+  calotype_cuda_seen& seen() const { return seen_; }
   std::string arch() const { return device_.arch; }
   /// True if machine code for `arch` runs here; PTX of an older architecture without features of its own
   /// always does.
@@ -39,8 +41,23 @@ class Device {
  private:
   Device() = default;
   calotype_cuda_device device_{};
+  mutable calotype_cuda_seen seen_{};
   mutable std::mutex mutex_;
   mutable std::vector<calotype_cu_handle> streams_;
+};
+
+/// A stream of the device's, as long as the object lives.
+class StreamLease {
+ public:
+  explicit StreamLease(const Device& device) : device_(device), stream_(device.take_stream()) {}
+  ~StreamLease() { device_.give_stream(stream_); }
+  StreamLease(const StreamLease&) = delete;
+  StreamLease& operator=(const StreamLease&) = delete;
+  calotype_cu_handle get() const { return stream_; }
+
+ private:
+  const Device& device_;
+  calotype_cu_handle stream_;
 };
 
 /// The calling thread is in the device's context as long as the object lives.
@@ -55,7 +72,8 @@ class DeviceScope {
   const Device& device_;
 };
 
-/// Memory on the device, aligned to 256 bytes; copies wait.
+/// Memory on the device, aligned to 256 bytes. Copies without a stream begin after the work of the default
+/// stream, and wait.
 class DeviceMemory {
  public:
   DeviceMemory(const Device& device, std::size_t bytes);
@@ -67,6 +85,8 @@ class DeviceMemory {
   std::size_t bytes() const { return bytes_; }
   void upload(const void* from) const;
   void download(void* to) const;
+  void upload(const void* from, calotype_cu_handle stream) const;
+  void download(void* to, calotype_cu_handle stream) const;
   /// Copy from another one of the same size, in the stream.
   void copy_from(const DeviceMemory& from, calotype_cu_handle stream) const;
 

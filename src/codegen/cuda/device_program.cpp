@@ -4,9 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "calotype/error.h"
+#include "codegen/cuda/figures.h"
 #include "codegen/cuda/once.h"
 #include "runtime/overlap.h"
 
@@ -24,7 +26,7 @@ double since(Clock::time_point start) { return std::chrono::duration<double>(Clo
 bool is_aligned(const calotype_buffer& b) {
   const std::int64_t size = (b.type.bits + 7) / 8;
   std::int64_t bytes = 0, below = 0;
-  if (calotype_span(&b, &bytes, &below) != 0) return false;
+  if (b.device == 0 && calotype_span(&b, &bytes, &below) != 0) return false;
   const auto address =
       b.device != 0 ? static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(b.data)) : below;
   if (address % kAlignment != 0) return false;
@@ -38,29 +40,15 @@ std::string target_arch(const lower::Program& program) {
   return program.target.arch.empty() ? Device::get().arch() : program.target.arch;
 }
 
-/// The calls of one thread on one stream.
-class StreamLease {
- public:
-  explicit StreamLease(const Device& device) : device_(device), stream_(device.take_stream()) {}
-  ~StreamLease() { device_.give_stream(stream_); }
-  StreamLease(const StreamLease&) = delete;
-  StreamLease& operator=(const StreamLease&) = delete;
-  calotype_cu_handle get() const { return stream_; }
-
- private:
-  const Device& device_;
-  calotype_cu_handle stream_;
-};
-
 }  // namespace
 
 /// Machine code on the device.
 class DeviceProgram::Module {
  public:
   /// `image` is a cubin, or PTX ending in a zero.
-  Module(const Device& device, const char* image) : device_(device) {
+  Module(const Device& device, const char* image, int toolkit) : device_(device) {
     calotype_context context{};
-    if (calotype_cuda_module_load(&context, &device.raw(), image, &handle_) != CALOTYPE_GOOD)
+    if (calotype_cuda_module_load(&context, &device.raw(), image, toolkit, &handle_) != CALOTYPE_GOOD)
       throw_error(context.error);
   }
   ~Module() { calotype_cuda_module_unload(&device_.raw(), handle_); }
@@ -85,7 +73,10 @@ struct DeviceProgram::Code {
   std::string source;
   Compiled compiled;
   Once made, loaded;
-  std::unique_ptr<Module> module;  // once loaded
+  // Once loaded:
+  const Device* device = nullptr;
+  std::unique_ptr<Module> module;
+  std::vector<std::string> names;
   std::vector<calotype_cuda_kernel> kernels;
 };
 
@@ -123,13 +114,23 @@ DeviceProgram::~DeviceProgram() = default;
 
 const std::string& DeviceProgram::source() const { return aligned_->source; }
 const Compiled& DeviceProgram::compiled() const { return aligned_->compiled; }
+std::string DeviceProgram::figures_text() const { return cuda::figures_text(functions_, compiled()); }
+
+std::vector<std::string> DeviceProgram::warnings() const {
+  std::vector<std::string> all = warnings_of(functions_, aligned_->compiled);
+  if (general_ && general_->made.done())
+    for (const std::string& w : warnings_of(functions_, general_->compiled))
+      if (std::find(all.begin(), all.end(), w) == all.end()) all.push_back(w);
+  return all;
+}
 
 void DeviceProgram::make(Code& code) const {
   code.made([&] { code.compiled = compile(code.source, arch_, options_); });
 }
 
-void DeviceProgram::load(Code& code, const Device& device) const {
+void DeviceProgram::load(Code& code) const {
   code.loaded([&] {
+    const Device& device = Device::get();
     const bool native = device.runs_code_of(arch_);
     if (!native && !device.runs_ptx_of(arch_))
       throw Error({.kind = ErrorKind::Target,
@@ -137,45 +138,54 @@ void DeviceProgram::load(Code& code, const Device& device) const {
                                           device.arch()),
                    .value = arch_,
                    .legal = "cuda, or cuda-" + device.arch()});
-    auto module =
-        std::make_unique<Module>(device, native ? code.compiled.cubin.data() : code.compiled.ptx.c_str());
-    const std::vector<std::string> names = kernel_names(functions_);
+    auto module = std::make_unique<Module>(
+        device, native ? code.compiled.cubin.data() : code.compiled.ptx.c_str(), code.compiled.nvrtc);
+    code.names = kernel_names(functions_);
     code.kernels.resize(functions_.size());
     for (std::size_t i = 0; i < functions_.size(); ++i) {
       const lower::Function& f = functions_[i];
       if (!f.gpu) continue;
       calotype_cuda_kernel& kernel = code.kernels[i];
+      kernel.name = code.names[i].c_str();
       kernel.buffer_count = static_cast<std::uint32_t>(f.buffers.size());
       kernel.scalar_count = static_cast<std::uint32_t>(f.scalars.size());
       kernel.shared_bytes = static_cast<std::uint32_t>(dynamic_shared_bytes(f));
-      kernel.function = module->find(names[i], kernel.shared_bytes);
+      kernel.function = module->find(code.names[i], kernel.shared_bytes);
     }
     code.module = std::move(module);
+    code.device = &device;
   });
 }
 
-const DeviceProgram::Code& DeviceProgram::code_for(const std::vector<calotype_argument>& arguments) const {
+DeviceProgram::Code& DeviceProgram::code_for(std::span<const calotype_argument> arguments) const {
   bool aligned = true;
-  for (const calotype_argument& a : arguments) aligned &= !a.buffer || is_aligned(*a.buffer);
-  Code& code = aligned || !general_ ? *aligned_ : *general_;
-  make(code);
-  load(code, Device::get());
-  return code;
+  if (general_)
+    for (const calotype_argument& a : arguments) aligned &= !a.buffer || is_aligned(*a.buffer);
+  return aligned ? *aligned_ : *general_;
 }
 
 calotype_error_kind DeviceProgram::run(const calotype_plan& plan, calotype_context& context,
-                                       const std::vector<calotype_argument>& arguments,
-                                       calotype_cu_handle stream) const {
+                                       std::span<const calotype_argument> arguments,
+                                       std::optional<calotype_cu_handle> stream) const {
   const auto count = static_cast<std::uint32_t>(arguments.size());
-  // Bad arguments are refused before anything is compiled or loaded for them.
-  const calotype_error_kind refused = calotype_plan_check_call(&plan, &context, arguments.data(), count);
-  if (refused) return refused;
-  const Device& device = Device::get();
-  const Code& code = code_for(arguments);
+  Code& code = code_for(arguments);
+  if (!code.loaded.done()) {
+    // Bad arguments are refused before anything is compiled or loaded for them.
+    if (const calotype_error_kind refused =
+            calotype_plan_check_call(&plan, &context, arguments.data(), count))
+      return refused;
+    make(code);
+    load(code);
+  }
+  const Device& device = *code.device;
   const DeviceScope scope(device);
-  std::unique_ptr<StreamLease> lease;
-  if (!stream) lease = std::make_unique<StreamLease>(device);
-  calotype_cuda_session session{&device.raw(), lease ? lease->get() : stream, code.kernels.data()};
+  std::optional<StreamLease> lease;
+  if (!stream) lease.emplace(device);
+  calotype_cuda_session session{.device = &device.raw(),
+                                .stream = stream ? *stream : lease->get(),
+                                .kernels = code.kernels.data(),
+                                .seen = &device.seen(),
+                                .goes_on = stream.has_value()};
   const calotype_device service = calotype_cuda_serve(&session);
   const calotype_plan_code plan_code{nullptr, &service};
   calotype_error_kind kind = calotype_plan_run(&plan, &plan_code, &context, arguments.data(), count);

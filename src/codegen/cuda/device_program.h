@@ -2,7 +2,8 @@
 // The kernels of a Program: printed, compiled, loaded when first called, and run as the steps of its plan.
 
 #include <memory>
-#include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,25 +26,29 @@ class DeviceProgram {
   explicit DeviceProgram(const lower::Program& program, const CompileOptions& options = {});
   ~DeviceProgram();
 
-  /// Run the encoded plan of the same Program. With a stream of the caller's nothing is waited for unless
-  /// arguments lie in host memory; without one the call waits. Error(Target) if there is no GPU or it cannot
-  /// run the code.
+  /// Run the encoded plan of the same Program. With a stream of the caller's, which may be null, nothing is
+  /// waited for and arguments in host memory are refused; without one the call waits. Error(Target) if there
+  /// is no GPU or it cannot run the code.
   calotype_error_kind run(const calotype_plan& plan, calotype_context& context,
-                          const std::vector<calotype_argument>& arguments,
-                          calotype_cu_handle stream = nullptr) const;
+                          std::span<const calotype_argument> arguments,
+                          std::optional<calotype_cu_handle> stream = {}) const;
 
   /// Of the code for aligned arguments.
   const std::string& source() const;
   const Compiled& compiled() const;
+  /// Registers, shared memory and spills of each kernel, and the compiler's warnings.
+  std::string figures_text() const;
+  /// Of all the code compiled so far.
+  std::vector<std::string> warnings() const;
   /// Time of each step of making it: print, nvrtc.
   std::vector<std::pair<std::string, double>> seconds() const { return seconds_; }
 
  private:
   class Module;
   struct Code;
-  const Code& code_for(const std::vector<calotype_argument>& arguments) const;
+  Code& code_for(std::span<const calotype_argument> arguments) const;
   void make(Code& code) const;
-  void load(Code& code, const Device& device) const;
+  void load(Code& code) const;
 
   std::vector<lower::Function> functions_;
   CompileOptions options_;

@@ -110,7 +110,9 @@ Compiled compile(const std::string& source, const std::string& arch, const Compi
     const std::string data = pack(c);
     if (options.cache) calotype_cache_write(key, data.data(), data.size());
   }
+  c.nvrtc = version;
   c.kernels = read_figures(c.log);
+  c.warnings = read_warnings(c.log);
   return c;
 }
 
@@ -136,12 +138,28 @@ std::vector<KernelFigures> read_figures(const std::string& log) {
   return kernels;
 }
 
+std::vector<std::string> read_warnings(const std::string& log) {
+  static const std::regex numbered("\\(C7\\d\\d\\d\\)");
+  std::vector<std::string> warnings;
+  std::istringstream lines(log);
+  std::string line;
+  while (std::getline(lines, line)) {
+    if (line.find("warning") == std::string::npos && !std::regex_search(line, numbered)) continue;
+    warnings.push_back(line.substr(0, line.find_last_not_of(" \r") + 1));
+  }
+  return warnings;
+}
+
 void throw_error(const calotype_error& error) {
   ErrorKind kind = ErrorKind::Argument;
   if (error.kind == CALOTYPE_NO_TARGET) kind = ErrorKind::Target;
   if (error.kind == CALOTYPE_OUT_OF_MEMORY) kind = ErrorKind::Memory;
   if (error.kind == CALOTYPE_INTERNAL) kind = ErrorKind::Internal;
-  throw Error({.kind = kind, .message = error.message, .func = error.func, .value = error.value});
+  throw Error({.kind = kind,
+               .message = error.message,
+               .func = error.func,
+               .value = error.value,
+               .legal = error.legal});
 }
 
 }  // namespace calotype::cuda

@@ -28,6 +28,8 @@ struct KernelFigures {
 struct Compiled {
   std::string arch, ptx, cubin, log;
   std::vector<KernelFigures> kernels;
+  std::vector<std::string> warnings;  ///< of the compiler, a line each
+  int nvrtc = 0;                      ///< version of the compiler, 13000 for 13.0
   bool from_cache = false;
 };
 
@@ -38,6 +40,8 @@ Compiled compile(const std::string& source, const std::string& arch, const Compi
 
 /// The figures in a log of `ptxas -v`.
 std::vector<KernelFigures> read_figures(const std::string& log);
+/// The warnings in a log, also those that ptxas calls information: losses of speed have a number (C75xx).
+std::vector<std::string> read_warnings(const std::string& log);
 
 /// A failure of the C runtime as an exception.
 [[noreturn]] void throw_error(const calotype_error& error);

@@ -19,6 +19,8 @@ class Once {
     done_.store(true, std::memory_order_release);
   }
 
+  bool done() const { return done_.load(std::memory_order_acquire); }
+
  private:
   std::atomic<bool> done_ = false;
   std::mutex mutex_;

@@ -54,7 +54,7 @@ TEST(DeviceAbsent, NamedArchitectureCompilesAndRefusesToRun) {
   const HandPlan plan(p.functions[0], {{CALOTYPE_SCALAR_EXTENT, 1, 0}, {CALOTYPE_SCALAR_STRIDE, 0, 1}}, 4, 64,
                       2);
   const calotype_buffer a = dense(UInt(8), in.data(), 10, 4, 10), b = dense(UInt(8), out.data(), 10, 4, 10);
-  EXPECT_THROW(program.run(plan.plan(), context, {{&a, 0}, {&b, 0}}), Error);
+  EXPECT_THROW(program.run(plan.plan(), context, std::vector<calotype_argument>{{&a, 0}, {&b, 0}}), Error);
   EXPECT_EQ(out, std::vector<std::uint8_t>(40, 7));
 }
 
@@ -320,7 +320,7 @@ TEST_F(OnDevice, WrongArchitectureIsRefused) {
   const calotype_buffer a = dense(Float(32), memory.data(), 16384),
                         b = dense(Float(32), memory.data() + 16384, 16384);
   try {
-    program.run(plan.plan(), context, {{&a, 0}, {&b, 0}});
+    program.run(plan.plan(), context, std::vector<calotype_argument>{{&a, 0}, {&b, 0}});
     FAIL() << "ran";
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), ErrorKind::Target);

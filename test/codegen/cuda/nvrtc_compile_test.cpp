@@ -3,10 +3,12 @@
 #include "codegen/cuda/nvrtc_compile.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "calotype/error.h"
 #include "runtime/nvrtc.h"
@@ -111,6 +113,85 @@ TEST_P(NvrtcCompile, CacheReturnsTheSame) {
   EXPECT_EQ(fresh.ptx, kept.ptx);
   ASSERT_EQ(kept.kernels.size(), 1u);
   EXPECT_EQ(kept.kernels[0].registers, fresh.kernels[0].registers);
+}
+
+/// A cache of the test's own.
+class NvrtcCache : public ::testing::Test {
+ protected:
+  std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("calotype_nvrtc_cache." + std::to_string(getpid()));
+  void SetUp() override {
+    calotype_context context{};
+    if (calotype_nvrtc_version(&context) == 0) GTEST_SKIP() << context.error.message;
+    setenv("CALOTYPE_CACHE", folder.c_str(), 1);
+  }
+  void TearDown() override {
+    unsetenv("CALOTYPE_CACHE");
+    std::filesystem::remove_all(folder);
+  }
+  std::vector<std::filesystem::path> entries() const {
+    std::vector<std::filesystem::path> all;
+    for (const auto& e : std::filesystem::directory_iterator(folder)) all.push_back(e.path());
+    return all;
+  }
+};
+
+TEST_F(NvrtcCache, AlteredEntriesAreCompiledAgain) {
+  const std::string source = cuda::print({blur_row()});
+  const cuda::Compiled fresh = cuda::compile(source, "sm_90a");
+  ASSERT_EQ(entries().size(), 1u);
+  const std::filesystem::path entry = entries()[0];
+  std::ifstream in(entry, std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(in)), {});
+  std::vector<std::string> altered{"", whole.substr(0, 40), whole.substr(0, whole.size() / 2), whole + "x"};
+  for (const std::size_t at :
+       {std::size_t{3}, std::size_t{20}, std::size_t{50}, whole.size() / 2, whole.size() - 1}) {
+    altered.push_back(whole);
+    altered.back()[at] ^= 1;
+  }
+  for (const std::string& bytes : altered) {
+    std::ofstream(entry, std::ios::binary) << bytes;
+    const cuda::Compiled again = cuda::compile(source, "sm_90a");
+    EXPECT_FALSE(again.from_cache);
+    EXPECT_EQ(again.cubin, fresh.cubin);
+    const cuda::Compiled kept = cuda::compile(source, "sm_90a");
+    EXPECT_TRUE(kept.from_cache);
+    EXPECT_EQ(kept.cubin, fresh.cubin);
+    EXPECT_EQ(kept.kernels.at(0).registers, fresh.kernels.at(0).registers);
+    EXPECT_EQ(kept.nvrtc, fresh.nvrtc);
+  }
+}
+
+TEST_F(NvrtcCache, KeysAreSourceArchitectureAndOptions) {
+  const std::string source = cuda::print({blur_row()});
+  EXPECT_FALSE(cuda::compile(source, "sm_90a").from_cache);
+  EXPECT_FALSE(cuda::compile(source, "sm_80").from_cache);
+  EXPECT_FALSE(cuda::compile(source + "\n", "sm_90a").from_cache);
+  EXPECT_FALSE(cuda::compile(source, "sm_90a", {.contract = false}).from_cache);
+  EXPECT_EQ(entries().size(), 4u);
+  EXPECT_TRUE(cuda::compile(source, "sm_80").from_cache);
+}
+
+TEST_F(NvrtcCache, SeveralProcessesAtOnce) {
+  const std::string source = cuda::print({blur_row(), normalise_rows()});
+  const cuda::Compiled fresh = cuda::compile(source, "sm_90a", {.cache = false});
+  std::vector<pid_t> children;
+  for (int child = 0; child < 4; ++child) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      bool same = true;
+      for (int i = 0; i < 3; ++i) same &= cuda::compile(source, "sm_90a").cubin == fresh.cubin;
+      _exit(same ? 0 : 1);
+    }
+    children.push_back(pid);
+  }
+  for (const pid_t pid : children) {
+    int status = 0;
+    waitpid(pid, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(entries().size(), 1u);
+  EXPECT_TRUE(cuda::compile(source, "sm_90a").from_cache);
 }
 
 TEST(NvrtcFigures, ReadFromTheLog) {

@@ -1,6 +1,7 @@
 // What a call says if the machine's GPU does not take the code, and that the process lives on: on the driver
-// in test/support/fake_cuda, which has a device and refuses every module.
+// in test/support/fake_cuda, which has a device and is told to refuse every module.
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -12,6 +13,7 @@
 #include "hand_plan.h"
 #include "runtime/nvrtc.h"
 #include "samples.h"
+#include "support/fake_cuda/fake_cuda.h"
 
 namespace {
 
@@ -22,9 +24,14 @@ std::string fake_cuda() {
   return std::filesystem::read_symlink("/proc/self/exe").replace_filename(CALOTYPE_FAKE_CUDA);
 }
 
-/// Calls a kernel compiled for `arch` twice on the fake driver and prints what is said.
-[[noreturn]] void call_twice(const char* arch) {
+/// Calls a kernel compiled for `arch` twice on the fake driver, which refuses modules with `result`, and
+/// prints what is said.
+[[noreturn]] void call_twice(const char* arch, int result = 209, int driver = 13000) {
   setenv("CALOTYPE_LIBCUDA", fake_cuda().c_str(), 1);
+  void* library = dlopen(fake_cuda().c_str(), RTLD_NOW);
+  reinterpret_cast<decltype(&fake_cuda_fail)>(dlsym(library, "fake_cuda_fail"))("cuModuleLoadData", 0, -1,
+                                                                                result);
+  reinterpret_cast<decltype(&fake_cuda_driver_version)>(dlsym(library, "fake_cuda_driver_version"))(driver);
   const lower::Function f = reverse_in_shared();
   lower::Program p;
   p.name = f.name;
@@ -40,7 +47,7 @@ std::string fake_cuda() {
   for (int call = 1; call <= 2; ++call) {
     calotype_context context{};
     try {
-      program.run(plan.plan(), context, {{&a, 0}, {&b, 0}});
+      program.run(plan.plan(), context, std::vector<calotype_argument>{{&a, 0}, {&b, 0}});
     } catch (const Error& e) {
       std::fprintf(stderr, "%d: %s [%s]\n", call, e.diagnostic().message.c_str(),
                    e.diagnostic().value.c_str());
@@ -70,6 +77,14 @@ TEST_F(RefusedCode, ByTheDriver) {
               "1: loading the kernels: no kernel image is available for execution on the device "
               "\\[CUDA_ERROR_NO_BINARY_FOR_GPU\\]\n"
               "2: loading the kernels: no kernel image");
+}
+
+TEST_F(RefusedCode, ByADriverOlderThanTheCompiler) {
+  EXPECT_EXIT(
+      call_twice("sm_90a", 222, 12040), ::testing::ExitedWithCode(0),
+      "1: loading the kernels: the driver is of CUDA 12.4 and NVRTC of CUDA [0-9.]*, whose code it does "
+      "not know \\[CUDA 12.4\\]\n"
+      "2: loading the kernels: the driver is of CUDA 12.4");
 }
 
 TEST(Once, WhatThrowsIsTriedAgain) {

@@ -1,4 +1,4 @@
-/* The functions of the driver that device.c does not define: they fail. */
+/* The functions of the driver that fake_cuda.c does not define: they fail. */
 
 #include "runtime/cuda_driver.h"
 
