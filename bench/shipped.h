@@ -7,9 +7,11 @@
 namespace calotype::bench {
 
 /// The file under schedules/ if there is one for these types, else the operator's own schedule "host" or
-/// "gpu".
+/// "gpu". Of a file with cases that of the sizes, which may be left out.
 inline cli::ChosenSchedule shipped_schedule(const Operator& op, const OperatorTypes& types,
-                                            const Pipeline& pipeline, const Target& target) {
+                                            const Pipeline& pipeline, const Target& target,
+                                            const cli::Sizes& sizes = {}) {
+  const schedule::CaseBuffers buffers = cli::made_buffers(pipeline.graph(), sizes);
   cli::Selection select;
   select.op = op.name;
   bool exists = true;
@@ -21,22 +23,23 @@ inline cli::ChosenSchedule shipped_schedule(const Operator& op, const OperatorTy
   if (exists) {
     select.schedule = "best";
     // A file for the operator's other types is passed over for the empty schedule.
-    cli::ChosenSchedule chosen = cli::choose_schedule(select, op, types, pipeline, target, {}, {});
+    cli::ChosenSchedule chosen = cli::choose_schedule(select, op, types, pipeline, target, sizes, buffers);
     if (chosen.source != "empty") return chosen;
   }
   select.schedule = target.is_gpu() ? "@gpu" : "@host";
-  return cli::choose_schedule(select, op, types, pipeline, target, {}, {});
+  return cli::choose_schedule(select, op, types, pipeline, target, sizes, buffers);
 }
 
 /// The schedule of that name, as for `calotype run`; "shipped": the one that users get.
 inline cli::ChosenSchedule schedule_named(const std::string& name, const Operator& op,
                                           const OperatorTypes& types, const Pipeline& pipeline,
-                                          const Target& target) {
-  if (name == "shipped") return shipped_schedule(op, types, pipeline, target);
+                                          const Target& target, const cli::Sizes& sizes = {}) {
+  if (name == "shipped") return shipped_schedule(op, types, pipeline, target, sizes);
   cli::Selection select;
   select.op = op.name;
   select.schedule = name;
-  return cli::choose_schedule(select, op, types, pipeline, target, {}, {});
+  return cli::choose_schedule(select, op, types, pipeline, target, sizes,
+                              cli::made_buffers(pipeline.graph(), sizes));
 }
 
 }  // namespace calotype::bench

@@ -28,10 +28,18 @@ std::vector<GpuFigure> copy_figures() {
   return {{"copy", "cuMemcpyDtoD of 512 MB, bytes read and written", copy_bandwidth}};
 }
 
+std::string suffix(const std::string& schedule, const cli::Knobs& knobs) {
+  std::string text;
+  if (schedule != "shipped") text += ":" + schedule;
+  for (const auto& [name, value] : knobs)
+    text += (text.empty() ? ":" : ",") + name + "=" + std::to_string(value);
+  return text;
+}
+
 std::vector<GpuFigure> gpu_figures(const Schedules& schedules) {
   std::vector<GpuFigure> all;
-  for (const auto& list :
-       {copy_figures(), memory_bound_figures(schedules), launch_figures(), compile_figures()})
+  for (const auto& list : {copy_figures(), memory_bound_figures(schedules), sum_figures(schedules),
+                           image_figures(schedules), launch_figures(), compile_figures()})
     all.insert(all.end(), list.begin(), list.end());
   return all;
 }

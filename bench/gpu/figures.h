@@ -24,7 +24,11 @@ struct GpuFigure {
 struct Schedules {
   std::string name = "shipped";
   cli::KnobValues knobs;
+  std::string photo;  ///< a file with the bytes of an image of 6000 x 4000 in 3 planes; empty: random bytes
 };
+
+/// "@gpu" with THREADS=128 is ":@gpu,THREADS=128" behind the name of the operator.
+std::string suffix(const std::string& schedule, const cli::Knobs& knobs);
 
 /// In the order in which they are measured. A new kind of figure adds its list in figures.cpp.
 std::vector<GpuFigure> gpu_figures(const Schedules& schedules);
@@ -37,5 +41,9 @@ std::vector<GpuFigure> launch_figures();
 std::vector<GpuFigure> compile_figures();
 /// Operators whose floor is the bytes of their arguments over that bandwidth.
 std::vector<GpuFigure> memory_bound_figures(const Schedules& schedules);
+/// Operators on an image of 24 megapixels.
+std::vector<GpuFigure> image_figures(const Schedules& schedules);
+/// A long reduction, whose floor is the bandwidth of reading.
+std::vector<GpuFigure> sum_figures(const Schedules& schedules);
 
 }  // namespace calotype::bench

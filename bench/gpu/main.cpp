@@ -20,7 +20,12 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   bool list = false, resume = false;
-  std::string only, json;
+  std::string only, exact, json;
+
+  bool wanted(const std::string& name) const {
+    return name.find(only) != std::string::npos && (exact.empty() || name == exact);
+  }
+
   double minutes = 0;
   Schedules schedules;
 };
@@ -70,7 +75,7 @@ int measure(const Options& options) {
   const std::set<std::string> had = options.resume ? names_in(options.json) : std::set<std::string>{};
   int failures = 0;
   for (const GpuFigure& figure : gpu_figures(options.schedules)) {
-    if (figure.name.find(options.only) == std::string::npos || had.contains(figure.name)) continue;
+    if (!options.wanted(figure.name) || had.contains(figure.name)) continue;
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
     if (options.minutes > 0 && passed.count() > options.minutes * 60) {
       std::printf("stopped after %g minutes, before %s\n", options.minutes, figure.name.c_str());
@@ -106,10 +111,14 @@ int main(int argc, char** argv) {
   CLI::App app("Figures of a GPU, each appended to the file as it is had");
   app.add_flag("--list", options.list, "the names of the figures");
   app.add_option("--only", options.only, "figures whose name has this in it");
+  app.add_option("--exact", options.exact, "the figure of this name");
   app.add_flag("--resume", options.resume, "leave out figures that the file already has");
   app.add_option("--minutes", options.minutes, "begin no figure after this time");
   app.add_option("--json", options.json, "the file, a JSON object a line");
   app.add_option("--schedule", options.schedules.name, "@NAME or a file instead of the shipped schedule");
+  app.add_option(
+      "--photo", options.schedules.photo,
+      "the bytes of an image of 6000 x 4000 in 3 planes for the operators on images; else random bytes");
   std::vector<std::string> knobs;
   app.add_option("--set", knobs, "KNOB=V1,V2: values of a knob of the schedule, a figure for each")
       ->allow_extra_args(false)

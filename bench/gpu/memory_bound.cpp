@@ -1,5 +1,5 @@
-// Operators on rows, whose floor is each argument read or written once at the bandwidth of a copy: the
-// fraction of that bandwidth which they reach, each round measured beside a round of copies.
+// Operators whose floor is each argument read or written once at the bandwidth of a copy: the fraction of
+// that bandwidth which they reach, each round measured beside a round of copies.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -15,46 +15,52 @@ namespace {
 constexpr int kRounds = 15, kCallsOfARound = 12, kCopiesOfARound = 4;
 // Sets of arguments that calls take in turn, so that none finds its inputs in the cache.
 constexpr int kSets = 3;
-constexpr std::int64_t kSampledRows = 8;
+constexpr std::int64_t kSamples = 8;
 
-/// Dimension 1 counts rows that are computed apart from each other; inputs of rank 1 belong to all of them.
-struct RowOperator {
-  std::string op, type;
-  std::int64_t columns, rows;
-  std::string column_size, row_size;  // names of the Dims
-  cli::Sizes other_sizes;
+/// `apart` names a size along which slices (rows, columns) are computed apart from each other, so that some
+/// of them can be checked on their own.
+struct MemoryOperator {
+  std::string op, type, shape;
+  cli::Sizes sizes;
+  std::string apart;
+  bool by_place =
+      false;  ///< a slice depends on where it lies: the first ones are checked, not some everywhere
 
-  std::string name() const {
-    return op + "/" + type + "/" + std::to_string(rows) + "x" + std::to_string(columns);
-  }
-  cli::Sizes sizes(std::int64_t row_count) const {
-    cli::Sizes all = other_sizes;
-    all[column_size] = columns;
-    all[row_size] = row_count;
-    return all;
-  }
+  std::string name() const { return op + "/" + type + "/" + shape; }
+  std::int64_t slices() const { return sizes.at(apart); }
 };
 
-std::vector<std::int64_t> sampled_rows(std::int64_t rows) {
-  std::vector<std::int64_t> sample;
-  for (std::int64_t i = 0; i < kSampledRows; ++i) sample.push_back(i * (rows - 1) / (kSampledRows - 1));
-  return sample;
+std::vector<std::int64_t> samples(const MemoryOperator& work) {
+  std::vector<std::int64_t> places;
+  for (std::int64_t i = 0; i < kSamples; ++i)
+    places.push_back(work.by_place ? i : i * (work.slices() - 1) / (kSamples - 1));
+  return places;
 }
 
-void copy_rows(const Buffer& from, const Buffer& to, const std::vector<std::int64_t>& rows) {
-  const std::size_t bytes = bytes_of(from) / (from.rank() > 1 ? from.extent(1) : 1);
+/// Slices of a dense buffer, along the dimension in which the two differ; a buffer without one is copied
+/// whole.
+void copy_slices(const Buffer& from, const Buffer& to, const std::vector<std::int64_t>& places) {
+  int dim = 0;
+  while (dim < from.rank() && from.extent(dim) == to.extent(dim)) ++dim;
   const auto* source = static_cast<const char*>(from.data());
   auto* target = static_cast<char*>(to.data());
-  if (from.rank() < 2) {
-    std::memcpy(target, source, bytes);
+  if (dim == from.rank()) {
+    std::memcpy(target, source, bytes_of(from));
     return;
   }
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    std::memcpy(target + i * bytes, source + rows[i] * bytes, bytes);
+  std::size_t inner = static_cast<std::size_t>(from.type().bytes()), outer = 1;
+  for (int d = 0; d < dim; ++d) inner *= from.extent(d);
+  for (int d = dim + 1; d < from.rank(); ++d) outer *= from.extent(d);
+  for (std::size_t o = 0; o < outer; ++o)
+    for (std::size_t i = 0; i < places.size(); ++i)
+      std::memcpy(target + (o * to.extent(dim) + i) * inner,
+                  source + (o * from.extent(dim) + places[i]) * inner, inner);
 }
 
-/// Whether an element has nothing but the bytes of 0xff that outputs are filled with before the call.
+/// Whether an element has nothing but the bytes of 0xff that outputs are filled with before the call; of
+/// single bytes one in 256 has these by right.
 bool has_poison(const Buffer& buffer) {
+  if (buffer.type().bytes() == 1) return false;
   const std::size_t size = static_cast<std::size_t>(buffer.type().bytes());
   const unsigned char poison[8] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
   const auto* bytes = static_cast<const unsigned char*>(buffer.data());
@@ -63,42 +69,61 @@ bool has_poison(const Buffer& buffer) {
   return false;
 }
 
-/// Compares some rows with the definition in float64 and looks for elements that were never written; gives
-/// the worst error in units of the bound on rounding.
-double check(const RowOperator& row_operator, const Pipeline& pipeline, const Arguments& whole) {
-  const std::vector<std::int64_t> rows = sampled_rows(row_operator.rows);
-  const cli::Sizes sizes = row_operator.sizes(kSampledRows);
-  const Arguments some = make_arguments(pipeline, sizes);
-  for (std::size_t i = 0; i < some.inputs.size(); ++i) copy_rows(whole.inputs[i], some.inputs[i], rows);
-  copy_rows(whole.outputs[0], some.outputs[0], rows);
-  const Evaluation reference = pipeline.evaluate(some.inputs, {}, sizes);
-
+/// The worst error of one output in units of the bound on rounding.
+double worst_error(const Buffer& got, const Buffer& exact, const Buffer& bound) {
   double worst = 0;
-  std::vector<std::int64_t> at(some.outputs[0].rank(), 0);
-  for (at[1] = 0; at[1] < kSampledRows; ++at[1]) {
-    for (at[0] = 0; at[0] < row_operator.columns; ++at[0]) {
-      const double error = std::abs(some.outputs[0].value(at) - reference.exact[0].value(at));
-      const double units = error == 0 ? 0 : error / (2 * reference.bound[0].value(at));
-      worst = std::isnan(units) ? INFINITY : std::max(worst, units);
+  std::vector<std::int64_t> at(got.rank(), 0);
+  for (std::int64_t i = 0; i < got.elements(); ++i) {
+    std::int64_t rest = i;
+    for (int d = 0; d < got.rank(); ++d) {
+      at[d] = rest % got.extent(d);
+      rest /= got.extent(d);
     }
+    const double error = std::abs(got.value(at) - exact.value(at));
+    const double units = error == 0 ? 0 : error / (2 * bound.value(at));
+    worst = std::isnan(units) ? INFINITY : std::max(worst, units);
   }
-  if (has_poison(whole.outputs[0])) worst = INFINITY;
-  if (worst > 1)
-    throw std::runtime_error(row_operator.name() + ": wrong result, " + std::to_string(worst) +
-                             " times the bound");
   return worst;
 }
 
-nlohmann::ordered_json measure(const RowOperator& row_operator, const std::string& schedule,
+bool different(const Buffer& got, const Buffer& expected) {
+  return std::memcmp(got.data(), expected.data(), bytes_of(got)) != 0;
+}
+
+/// Compares some slices with the definition in float64 and looks for elements that were never written; gives
+/// the worst error in units of the bound on rounding.
+double check(const MemoryOperator& work, const Pipeline& pipeline, const Arguments& whole) {
+  cli::Sizes sizes = work.sizes;
+  sizes[work.apart] = kSamples;
+  const Arguments some = make_arguments(pipeline, sizes);
+  const std::vector<std::int64_t> places = samples(work);
+  for (std::size_t i = 0; i < some.inputs.size(); ++i) copy_slices(whole.inputs[i], some.inputs[i], places);
+  const Evaluation reference = pipeline.evaluate(some.inputs, {}, sizes);
+
+  double worst = 0;
+  for (std::size_t o = 0; o < some.outputs.size(); ++o) {
+    copy_slices(whole.outputs[o], some.outputs[o], places);
+    if (!some.outputs[o].type().is_float())
+      worst = std::max(worst, different(some.outputs[o], reference.outputs[o]) ? INFINITY : 0.0);
+    else
+      worst = std::max(worst, worst_error(some.outputs[o], reference.exact[o], reference.bound[o]));
+    if (has_poison(whole.outputs[o])) worst = INFINITY;
+  }
+  if (worst > 1)
+    throw std::runtime_error(work.name() + ": wrong result, " + std::to_string(worst) + " times the bound");
+  return worst;
+}
+
+nlohmann::ordered_json measure(const MemoryOperator& work, const std::string& schedule,
                                const cli::Knobs& knobs, const cuda::Device& device) {
-  const Operator& op = find_operator(row_operator.op);
-  const OperatorTypes types = OperatorTypes::parse(row_operator.type);
+  const Operator& op = find_operator(work.op);
+  const OperatorTypes types = OperatorTypes::parse(work.type);
   const Pipeline pipeline = op.pipeline(types);
   const cli::ChosenSchedule chosen =
-      schedule_named(schedule, op, types, pipeline, Target::cuda(device.arch()));
+      schedule_named(schedule, op, types, pipeline, Target::cuda(device.arch()), work.sizes);
   const DeviceKernel kernel(pipeline, cli::with_knobs(chosen.schedule, knobs));
 
-  const Arguments host = make_arguments(pipeline, row_operator.sizes(row_operator.rows));
+  const Arguments host = make_arguments(pipeline, work.sizes);
   std::vector<DeviceArguments> sets;
   for (int set = kSets; set-- > 0;) {
     fill_inputs(host, set);
@@ -108,7 +133,7 @@ nlohmann::ordered_json measure(const RowOperator& row_operator, const std::strin
   for (const DeviceArguments& set : sets) kernel.enqueue(set, clock.stream());
   clock.wait();
   sets.back().download_outputs(host);  // whose inputs `host` still has
-  const double worst = check(row_operator, pipeline, host);
+  const double worst = check(work, pipeline, host);
 
   Copies copies(device);
   const auto copy = [&](calotype_cu_handle stream) { copies.enqueue(stream); };
@@ -140,31 +165,49 @@ nlohmann::ordered_json measure(const RowOperator& row_operator, const std::strin
   return result;
 }
 
-/// "@gpu" with THREADS=128 is ":@gpu,THREADS=128" behind the name of the operator.
-std::string suffix(const std::string& schedule, const cli::Knobs& knobs) {
-  std::string text;
-  if (schedule != "shipped") text += ":" + schedule;
-  for (const auto& [name, value] : knobs)
-    text += (text.empty() ? ":" : ",") + name + "=" + std::to_string(value);
-  return text;
+/// Rows by columns, as in NumPy.
+std::vector<MemoryOperator> memory_operators() {
+  std::vector<MemoryOperator> all;
+  const auto shape = [](std::int64_t rows, std::int64_t columns) {
+    return std::to_string(rows) + "x" + std::to_string(columns);
+  };
+  const auto rows = [&](const char* op, const char* type, std::int64_t r, std::int64_t c) {
+    const bool softmax = std::string(op) == "softmax";
+    cli::Sizes sizes{{"N", c}, {softmax ? "D1" : "R", r}};
+    if (softmax) sizes.insert({{"D2", 1}, {"D3", 1}});
+    all.push_back(
+        {op, type, shape(r, c), sizes, softmax ? "D1" : "R", std::string(op) == "bias_gelu_dropout"});
+  };
+  for (const char* op : {"rmsnorm_silu_mul", "layernorm_residual", "softmax"})
+    for (const char* type : {"bf16", "f32"}) {
+      rows(op, type, 16384, 4096);
+      rows(op, type, 16384, 8192);
+      rows(op, type, 4096, 32768);
+      rows(op, type, 2048, 65536);
+      rows(op, type, 512, 262144);
+    }
+  for (const char* type : {"bf16", "f32"}) {
+    rows("bias_gelu_dropout", type, 16384, 4096);
+    rows("bias_gelu_dropout", type, 16384, 8192);
+    rows("bias_gelu_dropout", type, 4096, 32768);
+    all.push_back({"softmax_columns", type, shape(4096, 16384), {{"N", 16384}, {"R", 4096}}, "N"});
+    all.push_back({"softmax_columns", type, shape(16384, 4096), {{"N", 4096}, {"R", 16384}}, "N"});
+  }
+  for (const char* type : {"f32", "bf16", "u8"})
+    all.push_back({"transpose", type, shape(16384, 16384), {{"N", 16384}, {"M", 16384}, {"B", 1}}, "M"});
+  return all;
 }
 
 }  // namespace
 
 std::vector<GpuFigure> memory_bound_figures(const Schedules& schedules) {
-  std::vector<RowOperator> operators;
-  for (const char* type : {"bf16", "f32"})
-    for (const std::int64_t columns : {4096, 8192}) {
-      operators.push_back({"rmsnorm_silu_mul", type, columns, 16384, "N", "R", {}});
-      operators.push_back({"softmax", type, columns, 16384, "N", "D1", {{"D2", 1}, {"D3", 1}}});
-    }
   std::vector<GpuFigure> figures;
-  for (const RowOperator& row_operator : operators)
+  for (const MemoryOperator& work : memory_operators())
     for (const cli::Knobs& knobs : cli::combinations(schedules.knobs))
-      figures.push_back({row_operator.name() + suffix(schedules.name, knobs),
+      figures.push_back({work.name() + suffix(schedules.name, knobs),
                          "fraction of the copy bandwidth, arguments counted once",
                          [=, schedule = schedules.name](const cuda::Device& device) {
-                           return measure(row_operator, schedule, knobs, device);
+                           return measure(work, schedule, knobs, device);
                          }});
   return figures;
 }

@@ -39,6 +39,12 @@ enum class Trace { Loads, Stores, Productions };
 /// Where the values of a Func live.
 enum class Memory { Auto, Heap, Stack, Global, Shared, Register, Local };
 
+/// Who carries the elements of a copy to shared memory.
+enum class Copy {
+  Threads,  ///< each thread loads and stores
+  Async,    ///< cp.async: a thread starts copies that pass no register, and waits for them later
+};
+
 /// Whether a loop is cut into a prologue, a steady part without clamps and end tests, and an epilogue.
 enum class Partition {
   Auto,    ///< where it is the innermost loop that decides something
@@ -235,6 +241,11 @@ class Stage {
   /// How coordinates lie in memory, innermost first: parts "x", "x / 8", "x % 8" or "x / 8 % 4" of the Func's
   /// coordinates, counted from the first that is stored. {"x % 8", "y", "x / 8"} has columns of 8.
   Stage& layout(const std::vector<std::string>& parts);
+  /// Who carries the elements of a Func that only copies: its definition is a plain read, as in() makes it.
+  Stage& copy(Copy how);
+  /// Shared memory of a GPU block in which pieces of 16 bytes are moved within rows of `bytes` (32, 64, 128)
+  /// by the number of the row, so that a column of pieces lies in different banks.
+  Stage& swizzle(Factor bytes);
   /// Keep the values from one call to the next, for calls with the same sizes and Params. For Funcs at root
   /// that read no input.
   Stage& memoize();
@@ -288,6 +299,9 @@ class Stage {
   }
   /// Splits by the factor (NAME.o, NAME.t) and binds the inner loop to thread x.
   Stage& gpu_threads(const LoopName& loop, Factor factor, Tail tail = Tail::Auto);
+
+  /// What copy(Async) copies at this loop runs `depth - 1` iterations ahead, in a ring of `depth` slots.
+  Stage& pipeline(const LoopName& loop, Factor depth);
 
   /// Reduction loops of this update may run on several threads (`parallel`, `gpu_blocks`, `gpu_threads`,
   /// `vectorize`): places that iterations share are updated by atomic operations, in any order. For a Func of

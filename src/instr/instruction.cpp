@@ -11,6 +11,8 @@ const char* to_string(Engine engine) {
   switch (engine) {
     case Engine::Generic:
       return "generic";
+    case Engine::AsyncCopy:
+      return "asynchronous copy";
   }
   return "";
 }
@@ -27,8 +29,22 @@ const Instruction& element() {
   return record;
 }
 
+const Instruction& async_copy() {
+  static const Instruction record{
+      .name = "cp.async",
+      .engine = Engine::AsyncCopy,
+      .meaning = "result = operand",
+      .operands = {{.name = "result", .type = {TypeCode::Int, 0, 1}},
+                   {.name = "operand", .type = {TypeCode::Int, 0, 1}}},
+      .accesses = {{.operand = 0, .writes = true, .completion = Completion::CommitGroup},
+                   {.operand = 1, .writes = false, .completion = Completion::CommitGroup}},
+      .targets = {"cuda"},
+  };
+  return record;
+}
+
 std::span<const Instruction* const> all() {
-  static const std::array<const Instruction*, 1> records{&element()};
+  static const std::array<const Instruction*, 2> records{&element(), &async_copy()};
   return records;
 }
 
@@ -39,6 +55,11 @@ bool ordered_by_barrier(const Instruction& first, const Instruction& second) {
     });
   };
   return in_order(first) && in_order(second);
+}
+
+bool completes_by_group(const Instruction& instruction) {
+  return std::any_of(instruction.accesses.begin(), instruction.accesses.end(),
+                     [](const Access& a) { return a.writes && a.completion == Completion::CommitGroup; });
 }
 
 }  // namespace calotype::instr

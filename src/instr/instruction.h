@@ -14,7 +14,8 @@ namespace calotype::instr {
 
 /// Which unit of a multiprocessor (or core) carries the instruction out.
 enum class Engine {
-  Generic,  ///< the threads themselves: loads, arithmetic, stores
+  Generic,    ///< the threads themselves: loads, arithmetic, stores
+  AsyncCopy,  ///< copies from global to shared memory that pass no register
 };
 const char* to_string(Engine engine);
 
@@ -24,6 +25,7 @@ enum class Proxy { Generic, Async };
 /// When an access is complete for the issuing thread.
 enum class Completion {
   ProgramOrder,  ///< before the thread's next instruction
+  CommitGroup,   ///< when the thread has waited for the group of its copies that this one is in
 };
 
 /// What an instruction does to one operand.
@@ -57,11 +59,16 @@ struct Instruction {
 /// One evaluation of a definition by a thread: reads its operands and writes its result in program order.
 const Instruction& element();
 
+/// One element from global to shared memory by cp.async: started by a thread, complete with its group.
+const Instruction& async_copy();
+
 /// Every record, for the reference page and the tests.
 std::span<const Instruction* const> all();
 
 /// Whether what one instruction writes is seen by another thread's instruction once both have passed a
 /// barrier of their block (and needs nothing else): both in program order and through one proxy.
 bool ordered_by_barrier(const Instruction& first, const Instruction& second);
+/// Whether the result is there only when a commit group has been waited for. After that a barrier orders it.
+bool completes_by_group(const Instruction& instruction);
 
 }  // namespace calotype::instr

@@ -73,7 +73,7 @@ class StmtPrinter {
       case StmtKind::Print:
         return line(fmt::format("print if {}, \"{}\"", to_string(s->exprs[0]), check_text(*s)));
       case StmtKind::Barrier:
-        return line("barrier" + comment(s->sync().reason));
+        return line(to_string(s->sync()) + comment(s->sync().reason));
       case StmtKind::Note:
         line("// " + s->text());
         return print_children(*s);
@@ -145,7 +145,9 @@ class StmtPrinter {
 
   void print_store(const StmtNode& s) {
     const std::string condition = is_one(s.exprs[1]) ? "" : " if " + to_string(s.exprs[1]);
-    const std::string what = s.atomic() ? fmt::format("atomic {}", info(s.atomic()->op).text) : "=";
+    const std::string what = s.atomic()     ? fmt::format("atomic {}", info(s.atomic()->op).text)
+                             : s.is_async() ? "async ="
+                                            : "=";
     line(fmt::format("{}[{}] {} {}{}", s.buffer()->name, list(s.exprs, 2), what, to_string(s.exprs[0]),
                      condition));
   }
@@ -173,6 +175,19 @@ class StmtPrinter {
 std::string streaming_text(const Buffer& buffer) {
   if (buffer.stream_loads) return buffer.stream_stores ? " (streamed)" : " (loads streamed)";
   return buffer.stream_stores ? " (stores streamed)" : "";
+}
+
+std::string to_string(const SyncInfo& sync) {
+  switch (sync.kind) {
+    case SyncInfo::Kind::Block:
+      return "barrier";
+    case SyncInfo::Kind::Commit:
+      return "commit copies";
+    case SyncInfo::Kind::Wait:
+      return sync.pending == 0 ? "wait for copies"
+                               : fmt::format("wait for copies but the latest {}", sync.pending);
+  }
+  return "";
 }
 
 std::string to_string(const Stmt& s) {

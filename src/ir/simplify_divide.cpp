@@ -85,8 +85,28 @@ Expr Simplifier::divide(const Expr& e) {
   if (!d) return divide_by_symbol(e);
   if (*d == 1) return a;
   if (*d < 0) return e;
-  Expr r = divide_by_constant(type, typed(a), *d);
+  const Linear p = typed(a);
+  Expr r = divide_by_constant(type, p, *d);
+  if (!r.defined()) r = divide_extreme(type, p, *d);
   return r.defined() ? r : e;
+}
+
+/// (min(x, y) + k) / d is min((x + k) / d, (y + k) / d) for d > 0; worthwhile where one of the two divisions
+/// goes away, as in (min(4 * q + 3, n) / 4.
+Expr Simplifier::divide_extreme(Type type, const Linear& p, std::int64_t d) {
+  if (!has_linear_form(type) || p.terms.size() != 1 || p.terms[0].coefficient != 1) return {};
+  const Expr& extreme = p.terms[0].atom;
+  if (!is(extreme, Op::Min) && !is(extreme, Op::Max)) return {};
+  const auto divides = [](const Expr& e) { return any_of(e, [](const Expr& n) { return is(n, Op::Div); }); };
+  std::vector<Expr> parts;
+  bool gone = false;
+  for (const Expr& operand : extreme->args) {
+    const Linear shifted_operand = shifted(typed(operand), p.constant);
+    if (!analysis_.fits(shifted_operand, type)) return {};
+    parts.push_back(run(node(Op::Div, type, shifted_operand, d)));
+    gone |= !divides(parts.back());
+  }
+  return gone ? make(extreme->op, type, std::move(parts)) : Expr();
 }
 
 Expr Simplifier::divide_by_constant(Type type, const Linear& p, std::int64_t d) {

@@ -34,6 +34,7 @@ class Simplifier {
   Expr modulo(const Expr& e);
   Expr truncating(const Expr& e);
   Expr divide_by_constant(Type type, const Linear& p, std::int64_t d);
+  Expr divide_extreme(Type type, const Linear& p, std::int64_t d);
   Expr modulo_constant(Type type, const Linear& p, std::int64_t d);
   Expr divide_by_symbol(const Expr& e);
   Expr modulo_symbol(const Expr& e);

@@ -97,9 +97,15 @@ Stmt print_line(Expr condition, std::string text, std::vector<Expr> values) {
   return make_stmt(StmtKind::Print, std::move(values), {}, std::move(text));
 }
 
-Stmt barrier(std::string reason) {
-  return make_stmt(StmtKind::Barrier, {}, {},
-                   std::make_shared<const SyncInfo>(SyncInfo{.reason = std::move(reason)}));
+Stmt async_store(const Stmt& store) {
+  return make_stmt(StmtKind::Store, store->exprs, {},
+                   std::make_shared<const AsyncStore>(AsyncStore{store->buffer()}));
+}
+
+Stmt barrier(std::string reason) { return synchronise({.reason = std::move(reason)}); }
+
+Stmt synchronise(SyncInfo sync) {
+  return make_stmt(StmtKind::Barrier, {}, {}, std::make_shared<const SyncInfo>(std::move(sync)));
 }
 
 Stmt note(std::string text, Stmt body) {

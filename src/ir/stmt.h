@@ -12,7 +12,7 @@ namespace calotype::ir {
 /// | Let      | value                          | body         | Symbol    |
 /// | For      | min, extent                    | body         | LoopInfo  |
 /// | If       | condition                      | then [, else]|           |
-/// | Store    | value, predicate, coordinates..|              | Buffer, or Atomic |
+/// | Store    | value, predicate, coordinates..|              | Buffer, Atomic or AsyncStore |
 /// | Allocate |                                | body         | Buffer    |
 /// | Check    | condition, values...           |              | text      |
 /// | Print    | condition, values...           |              | text      |
@@ -25,7 +25,8 @@ namespace calotype::ir {
 /// Store: predicate is Bool of as many lanes as the value; false lanes touch no memory. It is always there:
 /// the constant true where there is no condition (`is_one(predicate)`). With an Atomic the element becomes
 /// what it was, combined with the value, in one step that no other thread sees half done; lanes follow each
-/// other. Check: the text has one {} a value; a false condition ends the call with that message. Print: a
+/// other. As an AsyncStore, of a value that is loaded, it has happened only once its group has been waited
+/// for: see SyncInfo. Check: the text has one {} a value; a false condition ends the call with that message. Print: a
 /// line of text where the condition holds; "{{" in it stands for a brace. Note: a comment for printers
 /// ("produce blur_y, computed at out.yo"). Prefetch: a hint to load the elements at index + i * step + j *
 /// step .. for all i, j .. below their counts; they need not exist. Let: may also bind a vector value. Meter:
@@ -71,10 +72,22 @@ struct Atomic {
 };
 using AtomicPtr = std::shared_ptr<const Atomic>;
 
+/// What a Store does that starts a copy and does not wait for it. Until a Wait of the same thread says so the
+/// element is neither the old nor the new one.
+struct AsyncStore {
+  BufferPtr buffer;
+};
+using AsyncStorePtr = std::shared_ptr<const AsyncStore>;
+
 /// A synchronisation, placed by the sync pass alone.
 struct SyncInfo {
-  enum class Kind : std::uint8_t { Block } kind = Kind::Block;
-  std::string reason;  ///< "tile written by x, read by y"
+  enum class Kind : std::uint8_t {
+    Block,   ///< all threads of the block meet
+    Commit,  ///< the thread's asynchronous stores since its last Commit are a group, maybe an empty one
+    Wait,    ///< the thread goes on when all its groups but the `pending` latest have happened
+  } kind = Kind::Block;
+  std::string reason = {};  ///< "tile written by x, read by y"
+  int pending = 0;
 };
 using SyncInfoPtr = std::shared_ptr<const SyncInfo>;
 
@@ -112,7 +125,7 @@ using ExternCallPtr = std::shared_ptr<const ExternCall>;
 struct StmtNode;
 using Stmt = std::shared_ptr<const StmtNode>;
 using StmtAttr = std::variant<std::monostate, SymbolPtr, LoopInfoPtr, BufferPtr, SyncInfoPtr, MeterPtr,
-                              std::string, AtomicPtr, ExternCallPtr>;
+                              std::string, AtomicPtr, ExternCallPtr, AsyncStorePtr>;
 
 struct StmtNode {
   StmtKind kind;
@@ -123,14 +136,17 @@ struct StmtNode {
   const SymbolPtr& symbol() const { return std::get<SymbolPtr>(attr); }
   const LoopInfo& loop() const { return *std::get<LoopInfoPtr>(attr); }
   const BufferPtr& buffer() const {
-    const Atomic* update = atomic();
-    return update ? update->buffer : std::get<BufferPtr>(attr);
+    if (const Atomic* update = atomic()) return update->buffer;
+    if (const AsyncStorePtr* copy = std::get_if<AsyncStorePtr>(&attr)) return (*copy)->buffer;
+    return std::get<BufferPtr>(attr);
   }
   /// Of a Store that is one; else null.
   const Atomic* atomic() const {
     const AtomicPtr* update = std::get_if<AtomicPtr>(&attr);
     return update ? update->get() : nullptr;
   }
+  /// Whether a Store is an AsyncStore.
+  bool is_async() const { return std::holds_alternative<AsyncStorePtr>(attr); }
   const SyncInfo& sync() const { return *std::get<SyncInfoPtr>(attr); }
   const Meter& meter() const { return *std::get<MeterPtr>(attr); }
   const ExternCall& extern_call() const { return *std::get<ExternCallPtr>(attr); }
@@ -146,12 +162,15 @@ Stmt if_then(Expr condition, Stmt then_case, Stmt else_case = nullptr);
 Stmt store(const BufferPtr& buffer, Expr value, std::vector<Expr> coordinates, Expr predicate = {});
 Stmt atomic_store(const BufferPtr& buffer, Op op, Expr value, std::vector<Expr> coordinates,
                   Expr predicate = {});
-/// The same Store (an Atomic stays one) with other operands.
+/// The same Store (an Atomic or AsyncStore stays one) with other operands.
 Stmt store_like(const Stmt& s, Expr value, std::vector<Expr> coordinates, Expr predicate = {});
 Stmt allocate(const BufferPtr& buffer, Stmt body);
 Stmt check(Expr condition, std::string text, std::vector<Expr> values = {});
 Stmt print_line(Expr condition, std::string text, std::vector<Expr> values = {});
+/// A plain Store as an AsyncStore.
+Stmt async_store(const Stmt& store);
 Stmt barrier(std::string reason);
+Stmt synchronise(SyncInfo sync);
 Stmt note(std::string text, Stmt body);
 Stmt prefetch(const BufferPtr& buffer, Expr index,
               const std::vector<std::pair<Expr, Expr>>& counts_and_steps);
@@ -173,6 +192,8 @@ void visit(const Stmt& s, const std::function<void(const Stmt&)>& f);
 void visit_exprs(const Stmt& s, const std::function<void(const Expr&)>& f);
 Stmt substitute(const Stmt& s, const Substitution& map);
 
+/// "barrier", "commit copies", "wait for copies but the latest 1".
+std::string to_string(const SyncInfo& sync);
 /// Indented pseudo-code, one statement a line.
 std::string to_string(const Stmt& s);
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -51,6 +52,7 @@ class MemoryPass {
     Storage& storage = tree_.storage.at(func);
     const lang::FuncDef& def = tree_.func(func);
     const MemorySpace space = choose_space(func, storage, around);
+    require_shared(func, space);
     reserve_private(func, storage, space, around);
     for (int c = 0; c < def.components(); ++c) {
       ir::Buffer b{.name = def.is_tuple() ? fmt::format("{}.{}", def.name, c) : def.name,
@@ -72,9 +74,46 @@ class MemoryPass {
       } else {
         dense(b, func, storage);
       }
+      if (tree_.scheduled.of(func).storage.swizzle != 0) swizzle(func, b);
       if (around.kernel && space == MemorySpace::Shared) b.offset = reserve_shared(func, b, *around.kernel);
       storage.buffers.push_back(ir::make_buffer(std::move(b)));
     }
+  }
+
+  /// What only shared memory can have.
+  void require_shared(FuncId func, MemorySpace space) {
+    const schedule::FuncSchedule& sched = tree_.scheduled.of(func);
+    if (space == MemorySpace::Shared) return;
+    const std::string where =
+        fmt::format("'{}' is in {} memory", tree_.func(func).name, ir::to_string(space));
+    const std::string legal = "store_in(shared), and storage inside a block and outside its thread loops";
+    if (sched.copy == Copy::Async)
+      refuse(func, where + ", and asynchronous copies go to shared memory", ir::to_string(space), legal,
+             sched.copy_origin);
+    if (sched.storage.swizzle != 0)
+      refuse(func, where + ", which has no banks", ir::to_string(space), legal, sched.storage.swizzle_origin);
+  }
+
+  void swizzle(FuncId func, ir::Buffer& b) {
+    const schedule::StorageSchedule& asked = tree_.scheduled.of(func).storage;
+    const std::string& name = tree_.func(func).name;
+    const std::int64_t bytes = b.type.bytes(), row = row_of(b) * bytes;
+    if (row != asked.swizzle)
+      refuse(
+          func, fmt::format("rows of '{}' in memory take {} bytes", name, row), std::to_string(asked.swizzle),
+          row == 32 || row == 64 || row == 128
+              ? fmt::format("swizzle({})", row)
+              : fmt::format("rows of {} bytes: by pad, or by a layout whose innermost part takes {} elements",
+                            asked.swizzle, asked.swizzle / bytes),
+          asked.swizzle_origin);
+    b.swizzle = static_cast<int>(asked.swizzle);
+  }
+
+  /// Elements from one to the next of what has neighbours in memory.
+  static std::int64_t row_of(const ir::Buffer& b) {
+    for (std::size_t d = 0; d < b.strides.size(); ++d)
+      if (ir::is_one(b.strides[d]) && !ir::is_one(b.extents[d])) return *ir::as_int(b.extents[d]);
+    return 1;
   }
 
   void dense(ir::Buffer& b, FuncId func, Storage& storage) {
@@ -239,12 +278,15 @@ class MemoryPass {
                 tree_.func(func).args[d]->name));
   }
 
-  [[noreturn]] void refuse(FuncId func, std::string message, std::string value, std::string legal) {
+  [[noreturn]] void refuse(FuncId func, std::string message, std::string value, std::string legal,
+                           std::string directive = {}) {
     const schedule::FuncSchedule& sched = tree_.scheduled.of(func);
+    if (directive.empty())
+      directive = sched.memory_origin.empty() ? sched.compute_origin : sched.memory_origin;
     throw Error({.kind = ErrorKind::Schedule,
                  .message = std::move(message),
                  .func = tree_.func(func).name,
-                 .directive = sched.memory_origin.empty() ? sched.compute_origin : sched.memory_origin,
+                 .directive = std::move(directive),
                  .value = std::move(value),
                  .legal = std::move(legal)});
   }
@@ -271,7 +313,9 @@ class MemoryPass {
     std::int64_t bytes = b.type.bytes();
     for (const Expr& e : b.extents) bytes = product(bytes, *ir::as_int(e));
     KernelInfo& kernel = tree_.kernels.at(kernel_node.stage);
-    const std::int64_t offset = kernel.shared_bytes;
+    // Swizzles of an address and of a place in the Func are the same from a multiple of 8 rows on.
+    const std::int64_t align = std::max<std::int64_t>(kSharedAlign, 8 * b.swizzle);
+    const std::int64_t offset = (kernel.shared_bytes + align - 1) / align * align;
     kernel.shared_bytes = (offset + bytes + kSharedAlign - 1) / kSharedAlign * kSharedAlign;
     const std::int64_t most = schedule::most_shared_kb(tree_.scheduled.target) * 1024;
     if (kernel.shared_bytes > most)

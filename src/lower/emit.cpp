@@ -15,6 +15,7 @@
 #include "lower/addresses.h"
 #include "lower/call_function.h"
 #include "lower/domain_condition.h"
+#include "lower/iterations.h"
 #include "lower/one_sided_masks.h"
 #include "lower/partial_results.h"
 #include "lower/passes.h"
@@ -94,11 +95,35 @@ class Emitter {
       case NodeKind::Loop:
         return in_shared_loops(node, emit_loop(node));
       case NodeKind::Body:
+        async_ = node.instruction->engine == instr::Engine::AsyncCopy;
         return in_shared_loops(node, emit_body(node.stage));
       case NodeKind::Sync:
-        return ir::barrier(node.reason);
+        return ir::synchronise(node.sync);
+      case NodeKind::First:
+        return emit_first(node);
+      case NodeKind::Ahead:
+        return emit_iteration(node, ir::make_var(tree_.loop(node.loop).var) + ir::index(node.count));
     }
     return nullptr;
+  }
+
+  /// What a pipeline starts before its loop.
+  ir::Stmt emit_first(const Node& node) {
+    const ir::LoopInfo info = first_loop(tree_, node);
+    const ir::Stmt body = emit_iteration(node, tree_.loop(node.loop).min + ir::make_var(info.var));
+    return ir::for_loop(info, ir::index(0), ir::index(node.count), body);
+  }
+
+  /// The children for an iteration of the loop; they may be emitted again for another. Synchronisations
+  /// happen whether there is that iteration or not.
+  ir::Stmt emit_iteration(const Node& node, const Expr& iteration) {
+    const auto guards_before = placed_;
+    std::vector<ir::Stmt> stmts, syncs;
+    for (const Node& child : node.children)
+      (child.kind == NodeKind::Sync ? syncs : stmts).push_back(emit_node(child));
+    placed_ = guards_before;
+    syncs.insert(syncs.begin(), in_iteration(tree_.loop(node.loop), ir::block(std::move(stmts)), iteration));
+    return ir::block(std::move(syncs));
   }
 
   ir::Stmt emit_realize(const Node& node) {
@@ -156,8 +181,7 @@ class Emitter {
     for (const PrefetchRegion& region : loop.prefetches) first.push_back(emit_prefetch(region));
     first.push_back(body);
     body = ir::block(std::move(first));
-    for (auto let = loop.lets.rbegin(); let != loop.lets.rend(); ++let)
-      body = ir::let_stmt(let->symbol, let->value, body);
+    body = with_names(loop, body, is_pipeline(node));
     ir::LoopInfo info{.var = loop.var, .binding = loop.binding, .axis = loop.axis};
     info.func = tree_.func(node.stage.func).name;
     info.origin = loop.origin;
@@ -283,6 +307,7 @@ class Emitter {
       };
       const ir::Stmt stores = partial          ? partial->accumulate(placed(partial->proof().terms))
                               : is_atomic(ref) ? update(ref, placed({def.reduce_term}), indices)
+                              : async_         ? start_copy(buffers, placed(def.values())[0], indices[0])
                                                : store_values(buffers, placed(def.values()), indices);
       for (ir::Stmt& check : checks_) check = for_needed(tree_, ref, check);
       checks_.push_back(
@@ -294,6 +319,11 @@ class Emitter {
     s = plain.around(reading.around(s));
     if (!partial) s = one_thread(ref, buffers.front(), copied_out(ref, s, indices, coordinates));
     return guarded(ref, s, nullptr);
+  }
+
+  /// The value is kept for the caller's copy, which cannot wait for what has been started.
+  ir::Stmt start_copy(const std::vector<ir::BufferPtr>& to, const Expr& value, const Expr& index) {
+    return ir::async_store(ir::store(to.front(), carried_ = value, {index}));
   }
 
   ir::Stmt emit_extern(StageRef ref) {
@@ -448,7 +478,7 @@ class Emitter {
     Expr inside = ir::make_one(Bool());
     for (std::size_t d = 0; d < coordinates.size(); ++d)
       inside = inside && coordinates[d] >= to->mins[d] && coordinates[d] < to->mins[d] + to->extents[d];
-    const Expr value = ir::make(ir::Op::Load, from->type, {index}, from);
+    const Expr value = async_ ? carried_ : ir::make(ir::Op::Load, from->type, {index}, from);
     return one_thread(
         ref, to,
         ir::if_then(simple(inside), ir::store(to, value, {addresses_.strided(to, coordinates, {})})));
@@ -550,6 +580,8 @@ class Emitter {
   bool gpu_, profile_;
   std::vector<ir::Stmt> checks_;  ///< of the definition at hand, and what it prints
   bool kept_ = false;             ///< the value at hand stays as it is
+  bool async_ = false;            ///< the body at hand starts copies
+  Expr carried_;                  ///< what it copies
   const KernelInfo* kernel_ = nullptr;
   const Node* production_ = nullptr;  ///< that the kernel at hand begins, and nothing tells of yet
   std::vector<LoopId> open_;

@@ -75,7 +75,14 @@ class Printer {
         print_body(node.stage);
         break;
       case NodeKind::Sync:
-        line(fmt::format("barrier  # {}", node.reason));
+        line(ir::to_string(node.sync) + (node.sync.reason.empty() ? "" : "  # " + node.sync.reason));
+        break;
+      case NodeKind::First:
+        line(fmt::format("for the first {} iterations of {}:", node.count, tree_.loop(node.loop).name));
+        break;
+      case NodeKind::Ahead:
+        line(
+            fmt::format("for the iteration of {} that is {} later:", tree_.loop(node.loop).name, node.count));
         break;
     }
     print_children(node);

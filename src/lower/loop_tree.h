@@ -42,15 +42,19 @@ enum class NodeKind {
   Produce,  ///< the nests of a Func's stages, in order
   Loop,     ///< children: the loop's body
   Body,     ///< one evaluation of a stage's definition
-  Sync,     ///< a barrier of the block's threads, placed by the sync pass alone
+  Sync,     ///< a synchronisation of the block's threads, placed by the sync pass alone
+  First,    ///< the children run for each of the first `count` iterations of a loop that follows, where it
+            ///< has them
+  Ahead,    ///< inside a loop: the children run for the iteration `count` later, where there is one
 };
 
 struct Node {
   NodeKind kind;
   FuncId func;                                      ///< Realize, Produce
   StageRef stage;                                   ///< Loop (its owner), Body
-  LoopId loop;                                      ///< Loop
-  std::string reason;                               ///< Sync
+  LoopId loop;                                      ///< Loop, First, Ahead
+  std::int64_t count = 0;                           ///< First, Ahead
+  ir::SyncInfo sync;                                ///< Sync
   const instr::Instruction* instruction = nullptr;  ///< Body: what carries it out, set by the pipeline pass
   std::vector<Node> children;
 };

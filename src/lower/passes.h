@@ -51,6 +51,7 @@ ir::Stmt partition_loops(const ir::Stmt& s, const ir::Facts& facts, bool gpu);
 ir::Stmt unroll_loops(const ir::Stmt& s, const ir::Facts& facts);
 ir::Stmt vectorize_loops(const ir::Stmt& s, const ir::Facts& facts);
 ir::Stmt simplify_stmt(const ir::Stmt& s, const ir::Facts& facts);
+void check_copies(const LoopTree& tree, const std::vector<Unit>& units);
 /// Last of all, in a profiled program.
 ir::Stmt measure(const ir::Stmt& s, const LoopTree& tree);
 /// The same statements with every variable bound inside renamed apart (names that size storage stay).
@@ -60,6 +61,9 @@ bool names_storage(const ir::Stmt& let);
 /// The facts, and what the loops and names in `s` say of their variables.
 ir::Facts with_loops(ir::Facts facts, const ir::Stmt& s);
 ir::Stmt share_values(const ir::Stmt& s);
+/// Used by printers for one lane of a vector: the names, in order of definition, of what `e` computes more
+/// than once; `e` uses them on return.
+ir::Substitution share_values(Expr& e);
 /// What memory holds of a type: itself, or the bits of an 8-bit float.
 Type stored_type(Type type);
 /// Used by emit: a value whose loads are of stored types, with the bits in place of 8-bit floats.

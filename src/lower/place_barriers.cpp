@@ -1,14 +1,22 @@
-// Sync: the only pass that places barriers.
+// Sync: the only pass that places barriers, and commits and waits of asynchronous copies.
 //
 // Requires: memory. Leaves: Sync nodes between nests of a block where one thread may touch what another one
 // does: a read after a write, a write after a read, a write after a write of the same shared storage with no
 // barrier between, around loops' back edges too; and of global storage, where stages of several Funcs share a
-// kernel. What a barrier orders comes from the access tables of
-// instruction records. Accesses of a stage to its own element are its thread's alone and need none. Nothing
-// to do on the host.
+// kernel. What a barrier orders comes from the access tables of instruction records. Accesses of a stage to
+// its own element are its thread's alone and need none. Nothing to do on the host.
+//
+// What completes by commit groups is waited for in front of the barrier that its first reader needs. In a
+// software pipeline of depth S each iteration makes one group, an empty one too: with S - 1 made before the
+// loop, the group of an iteration is complete when all but the latest S - 2 are. One barrier at the head of
+// the body then serves twice: what has arrived for this iteration may be read, and the slot that the
+// iteration before has read may be filled. Groups of other copies in between make a wait longer, never
+// shorter.
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "lower/passes.h"
@@ -16,23 +24,72 @@
 namespace calotype::lower {
 namespace {
 
-/// Shared storage touched since the last barrier.
+/// Shared storage touched since the last barrier, and what copies have been started to and not waited for.
 struct Pending {
-  std::set<FuncId> written, read;
+  std::set<FuncId> written, read, started;
   bool operator==(const Pending&) const = default;
   void merge(const Pending& other) {
     written.insert(other.written.begin(), other.written.end());
     read.insert(other.read.begin(), other.read.end());
+    started.insert(other.started.begin(), other.started.end());
+  }
+  /// What is left of it after a synchronisation.
+  void pass(const ir::SyncInfo& sync) {
+    if (sync.kind == ir::SyncInfo::Kind::Wait && sync.pending == 0) {
+      written.insert(started.begin(), started.end());
+      started.clear();
+    }
+    if (sync.kind != ir::SyncInfo::Kind::Block) return;
+    written.clear();
+    read.clear();
   }
 };
+
+Node sync_node(ir::SyncInfo::Kind kind, std::string reason = {}, int pending = 0) {
+  Node node{.kind = NodeKind::Sync};
+  node.sync = {.kind = kind, .reason = std::move(reason), .pending = pending};
+  return node;
+}
 
 class Barriers {
  public:
   explicit Barriers(LoopTree& tree) : tree_(tree) {}
 
-  void run() { visit_root(tree_.root); }
+  void run() {
+    place_of_pipelines(tree_.root);
+    visit_root(tree_.root);
+  }
 
  private:
+  // ---- Software pipelines
+
+  using Kind = ir::SyncInfo::Kind;
+
+  void place_of_pipelines(Node& node) {
+    for (Node& child : node.children) place_of_pipelines(child);
+    if (node.kind == NodeKind::First) node.children.push_back(sync_node(Kind::Commit));
+    if (node.kind != NodeKind::Loop || node.children.empty() || node.children.front().kind != NodeKind::Ahead)
+      return;
+    const Node& ahead = node.children.front();
+    const std::string names = copied(ahead);
+    std::vector<Node> head;
+    head.push_back(sync_node(Kind::Wait, "for this iteration's " + names, static_cast<int>(ahead.count) - 1));
+    head.push_back(sync_node(Kind::Block, names + " complete; the slot of the last iteration has been read"));
+    node.children.insert(node.children.begin() + 1, sync_node(Kind::Commit));
+    node.children.insert(node.children.begin(), std::make_move_iterator(head.begin()),
+                         std::make_move_iterator(head.end()));
+  }
+
+  /// "A.in, B.in".
+  std::string copied(const Node& ahead) const {
+    std::string names;
+    for (const Node& copy : ahead.children)
+      if (copy.kind == NodeKind::Produce) names += (names.empty() ? "" : ", ") + tree_.func(copy.func).name;
+    return names;
+  }
+
+  // ---- All else
+
   void visit_root(Node& node) {
     for (Node& child : node.children) {
       if (node.kind != NodeKind::Produce) {
@@ -77,7 +134,9 @@ class Barriers {
     visit(leaf, [&](const Node& node, const std::vector<const Node*>&) {
       if (node.kind != NodeKind::Body) return;
       require_ordered(*node.instruction, node.stage);
-      if (is_shared(node.stage.func) || is_of_all(node.stage.func)) result.written.insert(node.stage.func);
+      const bool later = instr::completes_by_group(*node.instruction);
+      if (is_shared(node.stage.func) || is_of_all(node.stage.func))
+        (later ? result.started : result.written).insert(node.stage.func);
       for (const Expr& call : calls_in(tree_.def(node.stage))) {
         const ir::Callee& callee = *ir::callee_of(call);
         if (callee.kind != ir::CalleeKind::Func) continue;
@@ -88,9 +147,9 @@ class Barriers {
     return result;
   }
 
-  // A barrier orders instructions that complete in program order and nothing else.
+  // A barrier orders instructions that complete in program order, or by a group that has been waited for.
   void require_ordered(const instr::Instruction& instruction, StageRef stage) const {
-    if (instr::ordered_by_barrier(instruction, instruction)) return;
+    if (instr::completes_by_group(instruction) || instr::ordered_by_barrier(instruction, instruction)) return;
     throw Error({.kind = ErrorKind::Internal,
                  .message = "a block barrier does not order instruction '" + instruction.name + "'",
                  .func = tree_.func(stage.func).name});
@@ -98,16 +157,50 @@ class Barriers {
 
   std::string conflict(const Pending& pending, const Pending& next) const {
     for (FuncId f : next.read)
-      if (pending.written.count(f))
+      if (pending.written.count(f) || pending.started.count(f))
         return fmt::format("{} is complete before it is read", tree_.func(f).name);
-    for (FuncId f : next.written) {
-      if (!is_shared(f)) continue;
-      if (pending.read.count(f))
-        return fmt::format("{} has been read before it is written again", tree_.func(f).name);
-      if (pending.written.count(f))
-        return fmt::format("{} is complete before it is updated", tree_.func(f).name);
-    }
+    for (const std::set<FuncId>* stores : {&next.written, &next.started})
+      for (FuncId f : *stores) {
+        if (!is_shared(f)) continue;
+        if (pending.read.count(f))
+          return fmt::format("{} has been read before it is written again", tree_.func(f).name);
+        if (pending.written.count(f) || pending.started.count(f))
+          return fmt::format("{} is complete before it is updated", tree_.func(f).name);
+      }
     return "";
+  }
+
+  /// Whether what is next needs copies that have been started.
+  static bool needs_copies(const Pending& pending, const Pending& next) {
+    const auto meets = [&](const std::set<FuncId>& funcs) {
+      return std::any_of(funcs.begin(), funcs.end(), [&](FuncId f) { return pending.started.count(f) != 0; });
+    };
+    return meets(next.read) || meets(next.written) || meets(next.started);
+  }
+
+  /// The synchronisation that what is next needs, in front of position `i`; returns how many nodes it takes.
+  std::size_t synchronise(Node& node, std::size_t i, Pending& pending, const Pending& next) {
+    const std::string reason = conflict(pending, next);
+    if (reason.empty()) return 0;
+    std::vector<Node> all;
+    if (needs_copies(pending, next)) {
+      all.push_back(sync_node(Kind::Commit));
+      all.push_back(sync_node(Kind::Wait));
+    }
+    all.push_back(sync_node(Kind::Block, reason));
+    for (const Node& sync : all) pending.pass(sync.sync);
+    const std::size_t count = all.size();
+    node.children.insert(node.children.begin() + static_cast<std::ptrdiff_t>(i),
+                         std::make_move_iterator(all.begin()), std::make_move_iterator(all.end()));
+    return count;
+  }
+
+  /// What a pipeline starts before its loop: the slots are apart, and the loop waits for each.
+  Pending all_accesses(const Node& first) const {
+    Pending all;
+    for (const Node& child : first.children)
+      if (child.kind == NodeKind::Produce) all.merge(accesses(child));
+    return all;
   }
 
   /// Walk a node in order, placing barriers in front of leaves that conflict; `pending` is updated.
@@ -130,20 +223,19 @@ class Barriers {
 
   void children(Node& node, Pending& pending) {
     for (std::size_t i = 0; i < node.children.size(); ++i) {
-      Node& child = node.children[i];
-      if (child.kind == NodeKind::Sync) {
-        pending = {};
-        continue;
+      switch (node.children[i].kind) {
+        case NodeKind::Sync:
+          pending.pass(node.children[i].sync);
+          break;
+        case NodeKind::Ahead:
+          break;  // into a slot that nobody reads meanwhile
+        case NodeKind::First:
+          i += synchronise(node, i, pending, all_accesses(node.children[i]));
+          break;
+        default:
+          if (is_leaf(node.children[i])) i += synchronise(node, i, pending, accesses(node.children[i]));
+          sequence(node.children[i], pending);
       }
-      if (is_leaf(child)) {
-        const std::string reason = conflict(pending, accesses(child));
-        if (!reason.empty()) {
-          node.children.insert(node.children.begin() + i, Node{.kind = NodeKind::Sync, .reason = reason});
-          pending = {};
-          continue;
-        }
-      }
-      sequence(child, pending);
     }
   }
 

@@ -112,7 +112,7 @@ class Tiles {
     return memory != Memory::Register && memory != Memory::Local;
   }
 
-  /// Turn the pure serial loops of a chain into one loop over the block's threads.
+  /// Turn the pure serial loops of a chain into rounds of all the block's threads.
   void deal_out_chain(Node& chain) {
     std::vector<LoopId> pure, kept;  // outermost first
     for (Node* n = &chain; n->kind == NodeKind::Loop; n = &n->children[0]) {
@@ -123,12 +123,17 @@ class Tiles {
     }
     if (pure.empty()) return;
     const StageRef stage = chain.stage;
-    const std::int64_t threads = kernel_->threads[0];
-    LoopId outer = add_loop(stage, tree_.loop(pure.back()).name + ".o", ir::Binding::Serial);
-    LoopId thread = add_loop(stage, tree_.loop(pure.back()).name + ".t", ir::Binding::GpuThread);
-    replace_loops(stage, pure, outer, thread, threads);
+    const std::string& name = tree_.loop(pure.back()).name;
+    std::vector<LoopId> order{add_loop(stage, name + ".o", ir::Binding::Serial)};
+    for (int axis = 2; axis >= 0; --axis) {
+      if (axis > 0 && kernel_->threads[axis] == 1) continue;
+      order.push_back(add_loop(stage, axis == 0 ? name + ".t" : fmt::format("{}.t{}", name, "xyz"[axis]),
+                               ir::Binding::GpuThread));
+      tree_.loop(order.back()).axis = axis;
+      tree_.loop(order.back()).extent = ir::index(kernel_->threads[axis]);
+    }
+    replace_loops(stage, pure, order);
     Node body{.kind = NodeKind::Body, .stage = stage};
-    std::vector<LoopId> order{outer, thread};
     order.insert(order.end(), kept.begin(), kept.end());
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
       Node loop{.kind = NodeKind::Loop, .stage = stage, .loop = *it};
@@ -151,10 +156,14 @@ class Tiles {
   }
 
   // With constant shapes the flat position of an element decodes into loop values by constant divisions.
-  void replace_loops(StageRef stage, const std::vector<LoopId>& pure, LoopId outer, LoopId thread,
-                     std::int64_t threads) {
-    const Expr flat =
-        ir::make_var(tree_.loop(outer).var) * ir::index(threads) + ir::make_var(tree_.loop(thread).var);
+  // `made`: the loop over rounds, then those over threads, x innermost.
+  void replace_loops(StageRef stage, const std::vector<LoopId>& pure, const std::vector<LoopId>& made) {
+    Expr flat = ir::index(0);
+    std::int64_t threads = 1;
+    for (auto it = made.rbegin(); it != made.rend(); ++it) {
+      flat = flat + ir::make_var(tree_.loop(*it).var) * ir::index(threads);
+      if (*it != made.front()) threads *= *ir::as_int(tree_.loop(*it).extent);
+    }
     ir::Substitution values;
     StageInfo& info = tree_.stages.at(stage);
     std::int64_t total = 1;
@@ -168,9 +177,8 @@ class Tiles {
         info.guards.push_back({digit < loop.extent, Tail::Predicate, "dealt out to the block's threads"});
       total *= extent;
     }
-    tree_.loop(outer).extent = ir::index((total + threads - 1) / threads);
-    tree_.loop(thread).extent = ir::index(threads);
-    for (LoopId id : {outer, thread}) {
+    tree_.loop(made.front()).extent = ir::index((total + threads - 1) / threads);
+    for (LoopId id : made) {
       const LoopInfo& loop = tree_.loop(id);
       tree_.facts.set_range(loop.var, loop.min, ir::simplify(loop.extent - ir::index(1)));
     }

@@ -1,21 +1,147 @@
-// Pipeline: which engine runs each statement of a loop body, in which role and with what skew.
+// Pipeline: which engine runs each statement of a loop body, and with what skew.
 //
-// Requires: tiles. Leaves: an instruction record at every body, in program order, with rings of one slot.
-// Every body is carried out element by element by its thread; copies by other engines, roles and skews enter
-// here, before memory, because rings multiply what memory lays out.
+// Requires: tiles. Leaves: an instruction record at every body; where a loop is a software pipeline, the
+// productions of its copies in First and Ahead nodes, and the slot of the ring named at the head of the loop.
+// Refuses asynchronous copies that are none. Stands before memory, which multiplies what is in a ring, and
+// before sync, which waits for what these nodes start.
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 #include "lower/passes.h"
 
 namespace calotype::lower {
 namespace {
 
-void assign_instructions(Node& node) {
-  if (node.kind == NodeKind::Body) node.instruction = &instr::element();
-  for (Node& child : node.children) assign_instructions(child);
+// ---- Instructions
+
+[[noreturn]] void refuse_copy(const LoopTree& tree, FuncId func, std::string message, std::string value,
+                              std::string legal) {
+  throw Error({.kind = ErrorKind::Schedule,
+               .message = std::move(message),
+               .func = tree.func(func).name,
+               .directive = tree.scheduled.of(func).copy_origin,
+               .value = std::move(value),
+               .legal = std::move(legal)});
 }
+
+/// An asynchronous copy reads one element of memory that the kernel does not write.
+void check_copy(const LoopTree& tree, StageRef stage) {
+  const Expr& value = tree.def(stage).value;
+  const std::string& name = tree.func(stage.func).name;
+  if (!ir::is(value, ir::Op::Call))
+    refuse_copy(tree, stage.func,
+                fmt::format("'{}' computes {}, and an asynchronous copy changes nothing on its way", name,
+                            ir::to_string(value)),
+                ir::to_string(value),
+                "copy(threads); or a plain copy by in(), and the rest in what reads it");
+  const ir::Callee& callee = *ir::callee_of(value);
+  if (callee.kind == ir::CalleeKind::Input) return;
+  const FuncId source{callee.index};
+  if (tree.scheduled.of(source).compute.kind != schedule::Place::Kind::Root)
+    refuse_copy(tree, stage.func,
+                fmt::format("'{}' reads '{}', which is computed inside the same kernel", name, callee.name),
+                callee.name, fmt::format("copy(threads); or compute_root on '{}'", callee.name));
+  if (sharing(tree.scheduled, source).size() > 1)
+    refuse_copy(tree, stage.func,
+                fmt::format("'{}' reads '{}', which shares a kernel with other Funcs", name, callee.name),
+                callee.name, fmt::format("copy(threads); or no compute_with on '{}'", callee.name));
+}
+
+void assign_instructions(const LoopTree& tree, Node& node) {
+  if (node.kind == NodeKind::Body) {
+    const bool async = tree.scheduled.of(node.stage.func).copy == Copy::Async;
+    if (async) check_copy(tree, node.stage);
+    node.instruction = async ? &instr::async_copy() : &instr::element();
+  }
+  for (Node& child : node.children) assign_instructions(tree, child);
+}
+
+// ---- Software pipelines
+
+class Pipelines {
+ public:
+  explicit Pipelines(LoopTree& tree) : tree_(tree) {}
+
+  void run(Node& node) {
+    for (std::size_t i = 0; i < node.children.size(); ++i) {
+      run(node.children[i]);
+      if (node.children[i].kind != NodeKind::Loop) continue;
+      const schedule::SoftwarePipeline* pipeline = pipeline_of(node.children[i]);
+      if (!pipeline) continue;
+      Node first = start(node.children[i], *pipeline);
+      node.children.insert(node.children.begin() + static_cast<std::ptrdiff_t>(i), std::move(first));
+      ++i;
+    }
+  }
+
+ private:
+  const schedule::SoftwarePipeline* pipeline_of(const Node& loop) const {
+    for (const schedule::SoftwarePipeline& p : tree_.schedule_of(loop.stage).pipelines)
+      if (p.loop == loop.loop) return &p;
+    return nullptr;
+  }
+
+  /// Takes the copies out of the body and puts them at its head, ahead of it; returns those of the first
+  /// iterations.
+  Node start(Node& loop, const schedule::SoftwarePipeline& pipeline) {
+    Node ahead{.kind = NodeKind::Ahead, .stage = loop.stage, .loop = loop.loop, .count = pipeline.depth - 1};
+    take_copies(loop, pipeline.loop, ahead.children);
+    name_slot(loop.loop, ahead.children);
+    Node first = ahead;
+    first.kind = NodeKind::First;
+    loop.children.insert(loop.children.begin(), std::move(ahead));
+    return first;
+  }
+
+  /// The productions of what is copied at the loop, which stand in it inside realisations alone.
+  void take_copies(Node& node, LoopId loop, std::vector<Node>& copies) {
+    for (std::size_t i = 0; i < node.children.size();) {
+      Node& child = node.children[i];
+      if (child.kind == NodeKind::Realize) take_copies(child, loop, copies);
+      const bool copy = child.kind == NodeKind::Produce && is_copied_at(child.func, loop);
+      if (copy) {
+        copies.push_back(std::move(child));
+        node.children.erase(node.children.begin() + static_cast<std::ptrdiff_t>(i));
+      } else {
+        ++i;
+      }
+    }
+  }
+
+  bool is_copied_at(FuncId func, LoopId loop) const {
+    const schedule::FuncSchedule& sched = tree_.scheduled.of(func);
+    return sched.copy != Copy::Threads && sched.compute.kind == schedule::Place::Kind::At &&
+           sched.compute.loop == loop;
+  }
+
+  /// All rings of the loop turn alike.
+  void name_slot(LoopId id, const std::vector<Node>& copies) {
+    LoopInfo& loop = tree_.loop(id);
+    for (const Node& copy : copies) {
+      Storage& storage = tree_.storage.at(copy.func);
+      const auto known = std::find_if(loop.lets.begin(), loop.lets.end(),
+                                      [&](const Binding& let) { return ir::equal(let.value, storage.copy); });
+      if (known != loop.lets.end()) {
+        storage.copy = ir::make_var(known->symbol);
+        continue;
+      }
+      const ir::SymbolPtr slot = ir::make_symbol(ir::SymbolKind::Let, loop.name + ".slot");
+      tree_.facts.set_value(slot, storage.copy);
+      loop.lets.push_back({slot, storage.copy});
+      storage.copy = ir::make_var(slot);
+    }
+  }
+
+  LoopTree& tree_;
+};
 
 }  // namespace
 
-void schedule_pipeline(LoopTree& tree) { assign_instructions(tree.root); }
+void schedule_pipeline(LoopTree& tree) {
+  assign_instructions(tree, tree.root);
+  Pipelines(tree).run(tree.root);
+}
 
 }  // namespace calotype::lower

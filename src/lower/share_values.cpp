@@ -26,11 +26,24 @@ bool worth_naming(const Expr& e) {
   switch (e->op) {
     case ir::Op::Broadcast:
     case ir::Op::Ramp:
-    case ir::Op::Cast:
       return costs(e);
+    case ir::Op::Cast:
+      return costs(e) || (e->args[0]->type.is_float() && !e->type.is_float());
     default:
       return true;
   }
+}
+
+/// A value that all lanes of a vector have and that is more than a name: it is computed once, not in each
+/// lane. Coordinates are left alone, since masks and indices are made of them.
+bool is_lifted(const Expr& e) {
+  if (!ir::is(e, ir::Op::Broadcast) || e->args[0]->type.is_vector()) return false;
+  const Expr& value = e->args[0];
+  const bool data = value->type.is_float() || value->type.is_uint();
+  const bool renamed = ir::is(value, ir::Op::Cast) && value->args[0]->type.is_integral();
+  return data && !value->args.empty() && !renamed && !ir::any_of(value, [](const Expr& n) {
+           return ir::is(n, ir::Op::Load) || ir::is(n, ir::Op::LoadIf);
+         });
 }
 
 class Sharer {
@@ -41,20 +54,15 @@ class Sharer {
         s, [](const Expr& e) { return e; }, [&](const ir::Stmt& child) { return run(child); });
   }
 
- private:
-  struct Use {
-    Expr expr;
-    int count = 0;
-  };
-
-  ir::Stmt share(const ir::Stmt& s) {
+  /// Pairs of symbol and value, in order of definition, for what the expressions compute more than once; they
+  /// are rewritten to use these.
+  ir::Substitution share(std::vector<Expr>& exprs) {
     uses_.clear();
     order_.clear();
-    for (const Expr& e : s->exprs)
+    for (const Expr& e : exprs)
       if (e.defined()) count(e);
-    ir::Substitution named;  // pairs of symbol and value, in order of definition
+    ir::Substitution named;
     std::vector<std::pair<Expr, Expr>> replaced;
-    std::vector<Expr> exprs = s->exprs;
     for (std::size_t i = 0; i < order_.size(); ++i) {
       const Use& use = *find(order_[i]);
       if (use.count < 2 || !worth_naming(use.expr)) continue;
@@ -64,9 +72,21 @@ class Sharer {
       named.emplace_back(symbol, value);
       replaced.emplace_back(use.expr, ir::make_var(symbol));
     }
-    if (named.empty()) return s;
     for (Expr& e : exprs)
       if (e.defined()) e = with_names(e, replaced);
+    return named;
+  }
+
+ private:
+  struct Use {
+    Expr expr;
+    int count = 0;
+  };
+
+  ir::Stmt share(const ir::Stmt& s) {
+    std::vector<Expr> exprs = s->exprs;
+    const ir::Substitution named = share(exprs);
+    if (named.empty()) return s;
     ir::Stmt result = ir::make_stmt(s->kind, std::move(exprs), s->stmts, s->attr);
     for (auto it = named.rbegin(); it != named.rend(); ++it)
       result = ir::let_stmt(it->first, it->second, result);
@@ -87,6 +107,7 @@ class Sharer {
       return;
     }
     for (const Expr& a : e->args) count(a);
+    if (is_lifted(e)) ++find(e->args[0])->count;
     uses_[e->hash].push_back({e, 1});
     order_.push_back(e);
   }
@@ -108,5 +129,12 @@ class Sharer {
 }  // namespace
 
 ir::Stmt share_values(const ir::Stmt& s) { return Sharer().run(s); }
+
+ir::Substitution share_values(Expr& e) {
+  std::vector<Expr> exprs{e};
+  ir::Substitution named = Sharer().share(exprs);
+  e = exprs.front();
+  return named;
+}
 
 }  // namespace calotype::lower

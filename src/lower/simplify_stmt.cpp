@@ -83,9 +83,24 @@ class StmtSimplifier {
     const bool once = count == 1 && !gpu;
     const ScopedValues::Entry entry(values_, loop.var, once ? min : Expr());
     if (once) return run(s->body());
+    if (runs_at_most_once(loop, extent)) return run_once_if(s, min, extent);
     facts_.set_range(loop.var, min, simple(min + extent - ir::index(1)));
     ir::Stmt body = run(s->body());
     return body ? ir::for_loop(loop, min, extent, body) : nullptr;
+  }
+
+  /// Such a loop is a condition: what its body indexes with the variable then has a constant place, as
+  /// registers must.
+  bool runs_at_most_once(const ir::LoopInfo& loop, const Expr& extent) const {
+    if (loop.binding != ir::Binding::Serial && loop.binding != ir::Binding::Unrolled) return false;
+    if (ir::as_int(extent)) return false;
+    const std::optional<std::int64_t> most = ir::constant_upper_bound(extent, facts_);
+    return most && *most <= 1;
+  }
+
+  ir::Stmt run_once_if(const ir::Stmt& s, const Expr& min, const Expr& extent) {
+    const ScopedValues::Entry entry(values_, s->loop().var, min);
+    return run_if(ir::make_stmt(ir::StmtKind::If, {extent > ir::index(0)}, {s->body()}, {}));
   }
 
   ir::Stmt run_if(const ir::Stmt& s) {

@@ -73,6 +73,12 @@ ir::Stmt with_store_lines(const LoopTree& tree, StageRef stage, const std::vecto
     if (s->atomic()) refuse_atomic(tree, stage, *what);
     const auto component = std::find(buffers.begin(), buffers.end(), s->buffer()) - buffers.begin();
     const Type type = func.types[static_cast<std::size_t>(component)];
+    if (s->is_async()) {  // of memory that does not change, so it may be read once more
+      const Expr& read = s->exprs[0];
+      return ir::block(
+          {s, access_line("store", component_name(func, static_cast<int>(component)), coordinates,
+                          type == read->type ? read : ir::make(ir::Op::Bitcast, type, {read}))});
+    }
     // One value for both, whatever is made of its expression.
     const ir::SymbolPtr value = ir::make_symbol(ir::SymbolKind::Let, "stored", s->exprs[0]->type);
     const Expr v = ir::make_var(value);

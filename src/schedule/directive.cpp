@@ -79,6 +79,12 @@ const std::vector<Option>& partition_options() {
   return options;
 }
 
+const std::vector<Option>& copy_options() {
+  static const std::vector<Option> options = {{"threads", "Copy::Threads"}, {"async", "Copy::Async"}};
+  return options;
+}
+
+const std::string& text_of(Copy copy) { return copy_options()[static_cast<std::size_t>(copy)].text; }
 const std::string& text_of(Tail tail) { return tail_options()[static_cast<std::size_t>(tail)].text; }
 const std::string& text_of(Memory memory) { return memory_options()[static_cast<std::size_t>(memory)].text; }
 const std::string& text_of(const Value& value) { return std::get<std::string>(value.data); }

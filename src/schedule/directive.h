@@ -111,8 +111,10 @@ Value names_of(const std::vector<LoopName>& loops);
 const std::string& text_of(const Value& value);
 const std::string& text_of(Tail tail);
 const std::string& text_of(Memory memory);
+const std::string& text_of(Copy copy);
 const std::vector<Option>& tail_options();
 const std::vector<Option>& memory_options();
 const std::vector<Option>& partition_options();
+const std::vector<Option>& copy_options();
 
 }  // namespace calotype::schedule

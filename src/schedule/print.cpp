@@ -57,6 +57,8 @@ void print_stage(const Scheduled& s, const lang::FuncDef& f, int stage, std::str
                          partition_options()[static_cast<std::size_t>(loop.partition)].text,
                          loop.partition_origin);
   }
+  for (const SoftwarePipeline& p : loops.pipelines)
+    out += fmt::format("    copies at {} run {} ahead  [{}]\n", s.loop(p.loop).name, p.depth - 1, p.origin);
   for (const Prefetch& p : loops.prefetches)
     out += fmt::format("    prefetches {} at {}, {} of {} ahead  [{}]\n", p.of->name, s.loop(p.at).name,
                        p.offset, s.loop(p.from).name, p.origin);
@@ -105,6 +107,10 @@ void print_storage(const Scheduled& s, const lang::FuncDef& f, const FuncSchedul
   lines(storage.folds, "a ring of");
   if (storage.copies > 1)
     out += fmt::format("  {} copies in turn  [{}]\n", storage.copies, storage.copies_origin);
+  if (storage.swizzle != 0)
+    out += fmt::format("  swizzled in rows of {} bytes  [{}]\n", storage.swizzle, storage.swizzle_origin);
+  if (!own.copy_origin.empty())
+    out += fmt::format("  copied by {}  [{}]\n", text_of(own.copy), own.copy_origin);
   if (own.slide)
     out += fmt::format("  slides along {} of {}, {} ahead  [{}]\n", s.loop(own.slide->dim).name,
                        lang::stage_name(s.graph.func(own.slide->func), own.slide->stage), own.slide->depth,

@@ -58,12 +58,20 @@ struct Prefetch {
   std::string origin;
 };
 
+/// What is copied at a loop runs ahead of the iteration that reads it.
+struct SoftwarePipeline {
+  LoopId loop;
+  std::int64_t depth = 2;  ///< slots: copies run one iteration less ahead
+  std::string origin;
+};
+
 struct StageSchedule {
   std::vector<LoopId> dims;   ///< loops of the definition: pure dims (dim 0 first), then reduction dims.
                               ///< In an update a pure dim whose lhs is no plain arg has an invalid id
   std::vector<LoopId> loops;  ///< present loops, innermost first
   std::vector<Transform> transforms;
   std::vector<Prefetch> prefetches;
+  std::vector<SoftwarePipeline> pipelines;
   std::string atomic_origin;  ///< the directive by which its updates may be atomic; empty: none
 
   /// Whether a tail moves back, so that some elements are computed twice: maybe at one time, but always the
@@ -142,6 +150,8 @@ struct StorageSchedule {
   std::string layout_origin;
   std::int64_t copies = 1;  ///< of all of it, used in turn
   std::string copies_origin;
+  std::int64_t swizzle = 0;  ///< bytes of the rows within which pieces are moved; 0: none
+  std::string swizzle_origin;
 
   /// What a list says of a dimension; nullptr: nothing.
   static const DimNumber* find(const std::vector<DimNumber>& list, int dim) {
@@ -220,6 +230,8 @@ struct FuncSchedule {
   std::vector<StageSchedule> stages;
   std::string compute_origin;  ///< directive or "default"
   std::string memory_origin;   ///< directive, or empty
+  Copy copy = Copy::Threads;
+  std::string copy_origin;     ///< directive, or empty
   std::string memoize_origin;  ///< directive by which its values outlive a call; empty: none
 };
 

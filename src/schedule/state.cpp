@@ -183,6 +183,8 @@ ir::Partition Application::partition(const std::string& arg) const {
   return static_cast<ir::Partition>(choice(arg));
 }
 
+Copy Application::copy(const std::string& arg) const { return static_cast<Copy>(choice(arg)); }
+
 LoopId Application::loop(const std::string& arg) const { return find_loop(name(arg)); }
 
 std::vector<LoopId> Application::loop_list(const std::string& arg) const {

@@ -123,6 +123,7 @@ class Application {
   Tail tail() const;
   Memory memory(const std::string& arg) const;
   ir::Partition partition(const std::string& arg) const;
+  Copy copy(const std::string& arg) const;
   /// Present loops of the stage.
   LoopId loop(const std::string& arg) const;
   std::vector<LoopId> loop_list(const std::string& arg) const;

@@ -72,6 +72,22 @@ void run_store(Machine& m, Warp& warp, const Instruction& i) {
   for_components(m, warp, i, [&](const WarpAccess& access) { space_of(m, i).store(access); });
 }
 
+void run_async_store(Machine& m, Warp& warp, const Instruction& i) {
+  for_components(m, warp, i, [&](const WarpAccess& access) { space_of(m, i).start(access); });
+}
+
+void run_commit(Machine&, Warp& warp, const Instruction&) {
+  for_lanes(warp.mask, [&](int lane) { ++warp.flights[static_cast<std::size_t>(lane)].groups; });
+}
+
+void run_wait(Machine& m, Warp& warp, const Instruction& i) {
+  for_lanes(warp.mask, [&](int lane) {
+    Flights& own = warp.flights[static_cast<std::size_t>(lane)];
+    for (; !own.waiting.empty() && own.waiting.front().group < own.groups - i.site; own.waiting.pop_front())
+      m.spaces[own.waiting.front().buffer]->land(m, m.thread(warp, lane), own.waiting.front());
+  });
+}
+
 void run_atomic(Machine& m, Warp& warp, const Instruction& i) {
   const Operation& operation = m.code.operations[m.code.accesses[i.site].operation];
   for_components(m, warp, i, [&](const WarpAccess& access) { space_of(m, i).update(access, operation); });

@@ -56,6 +56,7 @@ void Machine::start_block() {
     warp.mask = warp.live;
     warp.next = 0;
     warp.frames.clear();
+    for (Flights& flights : warp.flights) flights = {};
     for (int axis = 0; axis < 3; ++axis)
       if (code.has_block_var[axis]) *warp.write(code.block_vars[axis]) = of_int(block[axis]);
   }

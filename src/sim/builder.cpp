@@ -24,6 +24,7 @@ void refuse(const Code& code, std::string message, std::string value) {
 
 void Builder::declare_buffer(const ir::BufferPtr& buffer, BufferUse use) {
   use.idempotent = buffer->idempotent;
+  use.swizzle = buffer->swizzle;
   buffers_[buffer.get()] = static_cast<int>(code_.buffers.size());
   code_.buffers.push_back(std::move(use));
 }
@@ -275,7 +276,12 @@ void Builder::store(const ir::Stmt& s) {
     code_.accesses.back().operation = static_cast<int>(code_.operations.size());
     code_.operations.push_back({update->op, type, {type, type}, 2});
   }
-  Instruction& i = emit(s->atomic() ? run_atomic : run_store, s->atomic() ? "Atomic" : "Store");
+  if (s->is_async() && buffer->space != ir::MemorySpace::Shared)
+    refuse(code_, fmt::format("an asynchronous store to '{}', which is in {} memory", buffer->name,
+                              ir::to_string(buffer->space)));
+  Instruction& i = s->atomic()     ? emit(run_atomic, "Atomic")
+                   : s->is_async() ? emit(run_async_store, "AsyncStore")
+                                   : emit(run_store, "Store");
   i.a = at;
   i.b = condition;
   i.c = content;

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "layout/swizzle.h"
 #include "sim/compute.h"
 #include "sim/machine.h"
 
@@ -36,6 +37,26 @@ class ByteSpace : public Space {
     const LaneMask lanes = locate(a, offset, "writes");
     if (region_.shadow) for_lanes(lanes, [&](int lane) { watch_write(a, lane, offset); });
     for_lanes(lanes, [&](int lane) { encode(buffer_.type, a.cells[lane], region_.base + offset[lane]); });
+  }
+
+  void start(const WarpAccess& a) override {
+    Offsets offset;
+    const LaneMask lanes = locate(a, offset, "copies to");
+    for_lanes(lanes, [&](int lane) {
+      if (region_.shadow) {
+        watch_write(a, lane, offset);
+        region_.shadow->start(a.machine.clock, offset[lane], size_);
+      }
+      std::memset(region_.base + offset[lane], 0xff, static_cast<std::size_t>(size_));
+      Flights& flights = a.warp.flights[static_cast<std::size_t>(lane)];
+      flights.waiting.push_back({a.machine.code.accesses[a.instruction.site].buffer, offset[lane], a.cells[lane],
+                                 flights.groups});
+    });
+  }
+
+  void land(Machine& m, int thread, const Flight& flight) override {
+    encode(buffer_.type, flight.value, region_.base + flight.offset);
+    if (region_.shadow) region_.shadow->land(m.clock, thread, flight.offset, size_);
   }
 
   void update(const WarpAccess& a, const Operation& operation) override {
@@ -71,7 +92,7 @@ class ByteSpace : public Space {
         });
         return;
       }
-      offset[lane] = origin_ + index * size_;
+      offset[lane] = origin_ + layout::swizzled(index, buffer_.swizzle, size_) * size_;
       legal |= LaneMask{1} << lane;
     });
     return legal;
@@ -90,6 +111,13 @@ class ByteSpace : public Space {
     for_lanes(lanes, [&](int lane) { cells[lane] = decode(buffer_.type, base + offset[lane]); });
   }
 
+  void watch_copies(const WarpAccess& a, int lane, std::int64_t offset, const char* verb) {
+    if (!buffer_.is_shared() || !region_.shadow->under_way(a.machine.clock, offset, size_)) return;
+    report(a, lane, Fault::Unfinished, [&](const std::string& who, const std::string& text) {
+      return fmt::format("{} {} {}, to which a copy is under way that nobody has waited for", who, verb, text);
+    });
+  }
+
   void watch_initialised(const WarpAccess& a, int lane, std::int64_t offset) {
     if (!buffer_.is_shared() || region_.shadow->written(a.machine.clock, offset, size_)) return;
     report(a, lane, Fault::Uninitialised, [](const std::string& who, const std::string& text) {
@@ -106,12 +134,14 @@ class ByteSpace : public Space {
   void watch_read(const WarpAccess& a, int lane, std::int64_t offset) {
     Machine& m = a.machine;
     watch_initialised(a, lane, offset);
+    watch_copies(a, lane, offset, "reads");
     const Conflict conflict = region_.shadow->read(m.clock, m.thread(a.warp, lane), offset, size_);
     if (conflict) race(a, lane, "reads", conflict);
   }
 
   void watch_write(const WarpAccess& a, int lane, const Offsets& offset) {
     Machine& m = a.machine;
+    if (!buffer_.idempotent) watch_copies(a, lane, offset[lane], "writes");
     const Conflict conflict = region_.shadow->write(m.clock, m.thread(a.warp, lane), offset[lane], size_);
     if (conflict && !same_store(a, lane, offset, conflict) && !same_value(a, lane, offset, conflict))
       race(a, lane, "writes", conflict);

@@ -94,8 +94,7 @@ class Compiler {
         print(s);
         break;
       case StmtKind::Barrier:
-        code_.barriers.push_back(s->sync().reason);
-        builder_.emit(run_barrier, "Barrier").site = static_cast<int>(code_.barriers.size()) - 1;
+        synchronisation(s->sync());
         break;
       case StmtKind::Note:
         statement(s->body());
@@ -115,6 +114,21 @@ class Compiler {
   void body(const ir::Stmt& s) {
     builder_.forget();
     statement(s);
+  }
+
+  void synchronisation(const ir::SyncInfo& sync) {
+    switch (sync.kind) {
+      case ir::SyncInfo::Kind::Block:
+        code_.barriers.push_back(sync.reason);
+        builder_.emit(run_barrier, "Barrier").site = static_cast<int>(code_.barriers.size()) - 1;
+        break;
+      case ir::SyncInfo::Kind::Commit:
+        builder_.emit(run_commit, "Commit");
+        break;
+      case ir::SyncInfo::Kind::Wait:
+        builder_.emit(run_wait, "Wait").site = sync.pending;
+        break;
+    }
   }
 
   void branch(const ir::Stmt& s) {

@@ -14,6 +14,8 @@ const char* to_string(Fault fault) {
       return "out of bounds";
     case Fault::Uninitialised:
       return "uninitialised read";
+    case Fault::Unfinished:
+      return "unfinished copy";
     case Fault::Divergence:
       return "barrier divergence";
     case Fault::Deadlock:

@@ -12,6 +12,7 @@ enum class Fault {
   Race,
   OutOfBounds,
   Uninitialised,
+  Unfinished,
   Divergence,
   Deadlock,
   Misaligned,

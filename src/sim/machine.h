@@ -4,6 +4,7 @@
 
 #include <array>
 #include <bit>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -22,6 +23,18 @@ struct PrivateArray {
   std::vector<LaneMask> written;  ///< an element
 };
 
+/// Asynchronous stores of a thread that have not happened yet.
+struct Flight {
+  int buffer = 0;           ///< into Code::buffers
+  std::int64_t offset = 0;  ///< bytes in the region
+  Cell value;
+  std::int64_t group = 0;
+};
+struct Flights {
+  std::deque<Flight> waiting;  ///< in the order in which they were started
+  std::int64_t groups = 0;     ///< committed so far
+};
+
 struct Warp {
   enum class State { Running, AtBarrier, Ended };
   /// Masks to come back to at the end of a branch or loop.
@@ -38,6 +51,7 @@ struct Warp {
   std::vector<Frame> frames;
   std::vector<Cell> registers;
   std::vector<PrivateArray> privates;
+  std::array<Flights, kWarp> flights;
   const Cell* constants = nullptr;
 
   const Cell* read(Register r) const { return r.at >= 0 ? registers.data() + r.at : constants + ~r.at; }
@@ -113,6 +127,8 @@ void run_load(Machine&, Warp&, const Instruction&);
 void run_store(Machine&, Warp&, const Instruction&);
 // As a store, of a site that has an operation: the value is combined with the element.
 void run_atomic(Machine&, Warp&, const Instruction&);
+// As a store, which happens when its group has been waited for.
+void run_async_store(Machine&, Warp&, const Instruction&);
 void run_allocate(Machine&, Warp&, const Instruction&);
 // Control. If: condition `a`, to `target` (Else or End of the branch) where no lane is left. Else: to
 // `target` (End).
@@ -127,6 +143,9 @@ void run_next(Machine&, Warp&, const Instruction&);
 void run_check(Machine&, Warp&, const Instruction&);
 void run_print(Machine&, Warp&, const Instruction&);
 void run_barrier(Machine&, Warp&, const Instruction&);
+// Groups of asynchronous stores. Wait: `site` groups may be left.
+void run_commit(Machine&, Warp&, const Instruction&);
+void run_wait(Machine&, Warp&, const Instruction&);
 void run_exit(Machine&, Warp&, const Instruction&);
 
 }  // namespace calotype::sim

@@ -53,6 +53,24 @@ Conflict Shadow::write(const Clock& clock, int thread, std::int64_t offset, int 
   return found;
 }
 
+void Shadow::start(const Clock& clock, std::int64_t offset, int bytes) {
+  for (Mark* mark = begin(offset); mark != end(offset, bytes); ++mark) mark->started = clock.now;
+}
+
+void Shadow::land(const Clock& clock, int thread, std::int64_t offset, int bytes) {
+  for (Mark* mark = begin(offset); mark != end(offset, bytes); ++mark) {
+    mark->started = 0;
+    mark->write = clock.now;
+    mark->writer = static_cast<std::uint16_t>(thread);
+  }
+}
+
+bool Shadow::under_way(const Clock& clock, std::int64_t offset, int bytes) {
+  for (const Mark* mark = begin(offset); mark != end(offset, bytes); ++mark)
+    if (mark->started >= clock.block_start) return true;
+  return false;
+}
+
 bool Shadow::written(const Clock& clock, std::int64_t offset, int bytes) {
   for (const Mark* mark = begin(offset); mark != end(offset, bytes); ++mark)
     if (mark->write < clock.block_start) return false;

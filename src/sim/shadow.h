@@ -37,12 +37,18 @@ class Shadow {
   Conflict write(const Clock& clock, int thread, std::int64_t offset, int bytes);
   /// The thread of an atomic update, for `write`: two of them never conflict, whoever makes them.
   static constexpr int kAtomic = 0xffff;
+  /// A write that has begun but not happened, and that it has.
+  void start(const Clock& clock, std::int64_t offset, int bytes);
+  void land(const Clock& clock, int thread, std::int64_t offset, int bytes);
+  /// Whether such a write of this block is under way somewhere in it.
+  bool under_way(const Clock& clock, std::int64_t offset, int bytes);
   /// Whether this block has written all of it.
   bool written(const Clock& clock, std::int64_t offset, int bytes);
 
  private:
   struct Mark {
     std::uint32_t write = 0, read = 0, other_read = 0;  ///< intervals; 0 is never
+    std::uint32_t started = 0;                          ///< a write that has not happened; 0: none
     std::uint16_t writer = 0, reader = 0, other_reader = 0;
   };
 

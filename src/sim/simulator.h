@@ -17,8 +17,8 @@ namespace calotype::sim {
 
 /// A fault of the program, reported once for each place in it; `count` says how often it happened there.
 struct Finding {
-  /// "data race", "out of bounds", "uninitialised read", "barrier divergence", "deadlock", "misaligned
-  /// access", "check failed" or "step limit"
+  /// "data race", "out of bounds", "uninitialised read", "unfinished copy", "barrier divergence", "deadlock",
+  /// "misaligned access", "check failed" or "step limit"
   std::string kind;
   std::string message;                  ///< one sentence with the place and the threads
   std::string buffer;                   ///< the buffer concerned, or empty

@@ -10,6 +10,8 @@
 
 namespace calotype::sim {
 
+struct Flight;
+
 /// One component of an access by a warp: at most one element a lane.
 struct WarpAccess {
   Machine& machine;
@@ -26,6 +28,10 @@ class Space {
   virtual ~Space() = default;
   virtual void load(const WarpAccess& access) = 0;
   virtual void store(const WarpAccess& access) = 0;
+  /// Asynchronous stores begin: until they land the elements are neither the old nor the new ones. In shared
+  /// memory alone.
+  virtual void start(const WarpAccess& access) { store(access); }
+  virtual void land(Machine&, int /*thread*/, const Flight&) {}
   /// element = element op cell, atomically, lane after lane; in memory that threads share.
   virtual void update(const WarpAccess& access, const Operation& operation) = 0;
   /// An Allocate of the buffer is entered by these lanes: what it held is gone.

@@ -54,6 +54,9 @@ const std::vector<Proposer>& proposers() {
       {"specialize", Turn::Loops, 6, true, true, propose_specialize},
       {"specialize_fail", Turn::Loops, 2, true, true, propose_specialize_fail},
       {"trace", Turn::Graph, 6, true, true, propose_trace},
+      {"copy", Turn::Storage, 8, false, true, propose_copy, 8},
+      {"pipeline", Turn::Storage, 10, false, true, propose_pipeline, 12},
+      {"swizzle", Turn::Storage, 6, false, true, propose_swizzle, 6},
   };
   return all;
 }

@@ -83,6 +83,9 @@ void propose_eager_inline(Draft&);
 void propose_specialize(Draft&);
 void propose_specialize_fail(Draft&);
 void propose_trace(Draft&);
+void propose_copy(Draft&);
+void propose_pipeline(Draft&);
+void propose_swizzle(Draft&);
 
 /// Where the memory of a Func may lie further out than `from`, nearest first: across loops whose iterations
 /// come one after another; the one that holds no loop is outside all of them.

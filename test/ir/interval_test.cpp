@@ -97,8 +97,8 @@ TEST_F(Intervals, TermsMoveIntoQuotientsWhereTheyCancel) {
   // The last of a tile that a guard cuts off: y*16 + min(n - y*16, 16) is at most n.
   const Expr last = v * 16 + min(n - v * 16, 16);
   EXPECT_EQ(bounds(last), "[min(n, 16), min(n, 128)]");
-  EXPECT_EQ(bounds(v * 8 + min(n - v * 16, 16) / 2), "[min(n, 16)/2, min(n, 128)/2]");
-  EXPECT_EQ(bounds(v * 16 + min(n - v * 16, 16) / 2 * 2 + 1), "[min(n, 16)/2*2 + 1, min(n, 128)/2*2 + 1]");
+  EXPECT_EQ(bounds(v * 8 + min(n - v * 16, 16) / 2), "[min(n/2, 8), min(n/2, 64)]");
+  EXPECT_EQ(bounds(v * 16 + min(n - v * 16, 16) / 2 * 2 + 1), "[min(n/2*2 + 1, 17), min(n/2*2 + 1, 129)]");
 }
 
 TEST_F(Intervals, QuotientsTimesTheirDivisorLeaveARemainder) {

@@ -43,8 +43,8 @@ for y in [0, H):  // out
   let x.o.rest = W/8
   for x.o in [0, x.o.rest):  // out: #2 vectorize(x, 8)
     out[ramp(x.o*8 + out.stride.1*y, 1, 8)] = in[ramp(x.o*8 + in.stride.1*y, 1, 8)]*broadcast(2.0, 8) + in[ramp(x.o*8 + (y + 1)*in.stride.1, 1, 8)]*broadcast(2.0, 8) + in[ramp(x.o*8 + (y + 2)*in.stride.1, 1, 8)]*broadcast(2.0, 8)
-  for x.o in [x.o.rest, x.o.rest + ((W + 7)/8 - x.o.rest)):  // out: #2 vectorize(x, 8)
-    out[ramp(x.o*8 + out.stride.1*y, 1, 8)] = load_if(ramp(x.o*8, 1, 8) < broadcast(W, 8), in[ramp(x.o*8 + in.stride.1*y, 1, 8)])*broadcast(2.0, 8) + load_if(ramp(x.o*8, 1, 8) < broadcast(W, 8), in[ramp(x.o*8 + (y + 1)*in.stride.1, 1, 8)])*broadcast(2.0, 8) + load_if(ramp(x.o*8, 1, 8) < broadcast(W, 8), in[ramp(x.o*8 + (y + 2)*in.stride.1, 1, 8)])*broadcast(2.0, 8) if ramp(x.o*8, 1, 8) < broadcast(W, 8)
+  if x.o.rest*8 < W:
+    out[ramp(x.o.rest*8 + out.stride.1*y, 1, 8)] = load_if(ramp(x.o.rest*8, 1, 8) < broadcast(W, 8), in[ramp(x.o.rest*8 + in.stride.1*y, 1, 8)])*broadcast(2.0, 8) + load_if(ramp(x.o.rest*8, 1, 8) < broadcast(W, 8), in[ramp(x.o.rest*8 + (y + 1)*in.stride.1, 1, 8)])*broadcast(2.0, 8) + load_if(ramp(x.o.rest*8, 1, 8) < broadcast(W, 8), in[ramp(x.o.rest*8 + (y + 2)*in.stride.1, 1, 8)])*broadcast(2.0, 8) if ramp(x.o.rest*8, 1, 8) < broadcast(W, 8)
 )");
 }
 
@@ -63,8 +63,8 @@ for y in [0, H):  // total: #3 serial(y)
   let k.o.rest = W/8
   for k.o in [0, k.o.rest):  // total: #2 vectorize(k, 8)
     total.lanes[ramp(0, 1, 8)] = in[ramp(k.o*8 + in.stride.1*y, 1, 8)] + total.lanes[ramp(0, 1, 8)]
-  for k.o in [k.o.rest, k.o.rest + ((W + 7)/8 - k.o.rest)):  // total: #2 vectorize(k, 8)
-    total.lanes[ramp(0, 1, 8)] = select(ramp(k.o*8, 1, 8) < broadcast(W, 8), total.lanes[ramp(0, 1, 8)] + load_if(ramp(k.o*8, 1, 8) < broadcast(W, 8), in[ramp(k.o*8 + in.stride.1*y, 1, 8)]), total.lanes[ramp(0, 1, 8)])
+  if k.o.rest*8 < W:
+    total.lanes[ramp(0, 1, 8)] = select(ramp(k.o.rest*8, 1, 8) < broadcast(W, 8), total.lanes[ramp(0, 1, 8)] + load_if(ramp(k.o.rest*8, 1, 8) < broadcast(W, 8), in[ramp(k.o.rest*8 + in.stride.1*y, 1, 8)]), total.lanes[ramp(0, 1, 8)])
   total.lanes[ramp(0, 1, 4)] = total.lanes[ramp(1, 2, 4)] + total.lanes[ramp(0, 2, 4)]
   total.lanes[ramp(0, 1, 2)] = total.lanes[ramp(1, 2, 2)] + total.lanes[ramp(0, 2, 2)]
   total.lanes[0] = total.lanes[0] + total.lanes[1]

@@ -80,7 +80,7 @@ Schedule gpu_threads(const OperatorTypes&) {
 }
 
 // A tile a block, the horizontal sums of the tile and its rows above and below in shared memory.
-Schedule gpu(const OperatorTypes&) {
+Schedule gpu_tiles(const OperatorTypes&) {
   Schedule s;
   const Knob width = s.knob("WIDTH", 64), height = s.knob("HEIGHT", 16);
   s["edged"].compute_inline();
@@ -100,6 +100,38 @@ Schedule gpu(const OperatorTypes&) {
   return s;
 }
 
+// The tile with its edges in shared memory, as it is in the image; a thread has VECTOR x ROWS samples, the
+// horizontal sums of those and of a row above and below in registers.
+Schedule gpu(const OperatorTypes& types) {
+  Schedule s;
+  const Knob vector = s.knob("VECTOR", types.all() == UInt(8) ? 4 : 2), rows = s.knob("ROWS", 4),
+             threads = s.knob("THREADS", 8);
+  s["blur"]
+      .compute_root()
+      .split("x", "xb", "xv", vector)
+      .split("xb", "xo", "xt", 32)
+      .split("y", "yb", "yr", rows)
+      .split("yb", "yo", "yt", threads)
+      .reorder("xv", "yr", "xt", "yt", "xo", "yo", "c")
+      .vectorize("xv")
+      .unroll("yr")
+      .gpu_blocks("xo", "yo", "c")
+      .gpu_threads("xt", "yt");
+  s["blur_x"]
+      .compute_at("blur", "xt")
+      .store_in(Memory::Register)
+      .vectorize("x", vector, Tail::RoundUp)
+      .unroll("y");
+  s["edged"]
+      .compute_at("blur", "xo")
+      .store_in(Memory::Shared)
+      .split("x", "xs", "xt", 32)
+      .split("y", "ys", "yt", threads)
+      .reorder("xs", "ys", "xt", "yt")
+      .gpu_threads("xt", "yt");
+  return s;
+}
+
 CALOTYPE_SCHEDULES(blur3x3)
     .schedule("naive", Target::Kind::Host, "both sums at root, the output serial", naive)
     .schedule("inlined", Target::Kind::Host, "horizontal sums recomputed at each use, serial", inlined)
@@ -109,6 +141,7 @@ CALOTYPE_SCHEDULES(blur3x3)
     .schedule("host", Target::Kind::Host, "a few rows of a vector at a time, horizontal sums beside them",
               host)
     .schedule("gpu_threads", Target::Kind::Cuda, "a thread a sample", gpu_threads)
-    .schedule("gpu", Target::Kind::Cuda, "tiles with their horizontal sums in shared memory", gpu);
+    .schedule("gpu_tiles", Target::Kind::Cuda, "tiles with their horizontal sums in shared memory", gpu_tiles)
+    .schedule("gpu", Target::Kind::Cuda, "tiles in shared memory, sums of a few samples in registers", gpu);
 
 }  // namespace

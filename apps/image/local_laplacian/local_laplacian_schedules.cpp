@@ -84,9 +84,57 @@ Schedule host(const OperatorTypes&) {
   return s;
 }
 
+// Tiles of 32 x 8 points, a thread a point; the coarsest levels have few.
+void gpu_tiles(Stage stage) {
+  stage.compute_root()
+      .tile("x", "y", "xo", "yo", "xi", "yi", 32, 8)
+      .gpu_blocks("xo", "yo")
+      .gpu_threads("xi", "yi");
+}
+
+// The levels one after the other. A point of a half-size level is made for all intensities by one thread,
+// from rows that are made beside it; the remapped image is looked up once for each of its points and
+// intensities, in shared memory, and again at the two intensities needed for each point of the result.
+Schedule gpu(const OperatorTypes&) {
+  Schedule s;
+  inline_small(s);
+  s["table"].compute_root().gpu_threads("i", 256).gpu_blocks("i.o");
+  gpu_tiles(s["gray"]);
+  for (int j = 1; j < kPyramid; ++j) {
+    const std::string gauss = level("gauss", j), gray = level("gray", j);
+    s[gray + "_x"].compute_inline();
+    gpu_tiles(s[gray]);
+    gpu_tiles(s[gauss].reorder("x", "y", "k"));
+    s[gauss].gpu_blocks("k");
+    if (j > 1) s[gauss + "_x"].compute_inline();
+  }
+  // Of the finest level the sums along x are shared by the points above each other.
+  s["gauss0"].compute_inline();
+  for (const std::string& tile : {s.in("gauss0", {"gauss1_x"}).name(), std::string("gauss1_x")})
+    s[tile]
+        .compute_at("gauss1", "xo")
+        .store_in(Memory::Shared)
+        .split("x", "xs", "xt", 32)
+        .split("y", "ys", "yt", 8)
+        .reorder("xs", "ys", "xt", "yt")
+        .gpu_threads("xt", "yt");
+  for (int j = kPyramid - 2; j >= 0; --j) {
+    for (const char* up : {"gauss_up", "result_up"}) {
+      s[level(up, j) + "_y"].compute_inline();
+      s[level(up, j)].compute_inline();
+    }
+    if (j > 0) gpu_tiles(s[level("result", j)]);
+  }
+  s["out"].reorder("c", "x", "y").unroll("c");
+  gpu_tiles(s["out"]);
+  s["result0"].compute_at("out", "xi").store_in(Memory::Register);
+  return s;
+}
+
 CALOTYPE_SCHEDULES(local_laplacian)
     .schedule("naive", Target::Kind::Host, "every level at root, the output serial", naive)
     .schedule("host", Target::Kind::Host, "levels in strips of rows, remapped images never stored whole",
-              host);
+              host)
+    .schedule("gpu", Target::Kind::Cuda, "levels in tiles, all intensities beside each other", gpu);
 
 }  // namespace

@@ -110,6 +110,43 @@ Schedule gpu(const OperatorTypes&) {
   return s;
 }
 
+// A tile of 128 x 128 a block, 8 x 8 sums a thread in registers; tiles of A and B, DEPTH of k at a time, are
+// copied to shared memory STAGES - 1 iterations ahead of their use.
+Schedule gpu_pipelined(const OperatorTypes&) {
+  Schedule s;
+  const Knob depth = s.knob("DEPTH", 16), stages = s.knob("STAGES", 3);
+  // A thread's columns are two vectors of 4, so that 16 threads read 64 neighbours; its rows are 16 apart.
+  const auto tile = [&](Stage stage, const char* n, const char* m) -> Stage {
+    stage.split(n, "nh", "nj", 64).split("nj", "nt", "nv", 4).split(m, "mr", "mt", 16);
+    return stage;
+  };
+  tile(s["C"].compute_root().tile("n", "m", "no", "mo", "ni", "mi", 128, 128), "ni", "mi")
+      .reorder("nv", "nh", "mr", "nt", "mt", "no", "mo")
+      .gpu_blocks("no", "mo")
+      .gpu_threads("nt", "mt")
+      .vectorize("nv")
+      .unroll("nh")
+      .unroll("mr");
+  tile(s["acc"].compute_at("C", "no").store_in(Memory::Register), "n", "m")
+      .reorder("nv", "nh", "mr", "nt", "mt")
+      .gpu_threads("nt", "mt")
+      .vectorize("nv")
+      .unroll("nh")
+      .unroll("mr");
+  tile(s["acc"].update().split("k", "ko", "ki", depth), "n", "m")
+      .reorder("nv", "nh", "mr", "ki", "nt", "mt", "ko")
+      .gpu_threads("nt", "mt")
+      .vectorize("nv")
+      .unroll("nh")
+      .unroll("mr")
+      .pipeline("ko", stages);
+  Stage a = s.in("A", {"acc"}), b = s.in("B", {"acc"});
+  for (const Stage& copy : {a, b})
+    s[copy].compute_at(s["acc"].update(), "ko").store_in(Memory::Shared).vectorize("d0", 4).copy(Copy::Async);
+  s[a].pad("d0", 4);  // so that rows lie in different banks
+  return s;
+}
+
 CALOTYPE_SCHEDULES(matmul)
     .schedule("naive", Target::Kind::Host, "three loops, k innermost", naive)
     .schedule("rows", Target::Kind::Host, "n innermost and vectorised", rows)
@@ -118,6 +155,8 @@ CALOTYPE_SCHEDULES(matmul)
     .schedule("host", Target::Kind::Host, "register tiles in blocks of all three dimensions, in parallel",
               host)
     .schedule("gpu_threads", Target::Kind::Cuda, "a thread a sum", gpu_threads)
-    .schedule("gpu", Target::Kind::Cuda, "tiles of A and B in shared memory, 4 x 4 sums a thread", gpu);
+    .schedule("gpu", Target::Kind::Cuda, "tiles of A and B in shared memory, 4 x 4 sums a thread", gpu)
+    .schedule("gpu_pipelined", Target::Kind::Cuda, "8 x 8 sums a thread, tiles copied ahead of their use",
+              gpu_pipelined);
 
 }  // namespace

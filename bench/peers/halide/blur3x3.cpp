@@ -40,8 +40,22 @@ peers::HalideOperator blur3x3(const peers::Job& job) {
     blur_x.compute_at(blur, x).vectorize(x, lanes).unroll(y);
     // The rows with their edges first in a ring of rows of their own.
     if (job.schedule == "staged") edged.store_at(blur, strip).compute_at(blur, yi).vectorize(_0, lanes);
+  } else if (job.schedule == "gpu_threads") {
+    Var xo("xo"), xi("xi");
+    blur.gpu_tile(x, y, xo, yo, xi, yi, job.knob("WIDTH", 32), job.knob("HEIGHT", 8));
+  } else if (job.schedule == "gpu") {
+    // A thread has 4 x 4 samples, the horizontal sums of those and of a row above and below in registers.
+    Var xo("xo"), xi("xi");
+    blur.split(x, x, lane, 4)
+        .split(y, y, row, 4)
+        .reorder(lane, row, x, y, c)
+        .gpu_tile(x, y, xo, yo, xi, yi, 32, 8)
+        .gpu_blocks(c)
+        .vectorize(lane)
+        .unroll(row);
+    blur_x.compute_at(blur, xi).vectorize(x, 4).unroll(y);
   } else {
-    peers::no_schedule(job, "strips, blocks, staged");
+    peers::no_schedule(job, "strips, blocks, staged, gpu_threads, gpu");
   }
   blur.bound(c, 0, channels);
   return {Pipeline(blur), {image}, {{width, height, channels}}, type, {width, height, channels}};
@@ -50,6 +64,8 @@ peers::HalideOperator blur3x3(const peers::Job& job) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 2 && std::string(argv[1]) == "emit")
+    return peers::emit(blur3x3(peers::parse_job(argc, argv, 4)), argv[2], argv[3]);
   return peers::serve_or_fail([&] {
     const peers::Job job = peers::parse_job(argc, argv, 1);
     return peers::halide_side([job] { return blur3x3(job); }, job);

@@ -55,6 +55,18 @@ inline Halide::Buffer<> read_input(const Halide::ImageParam& input, const std::v
   return buffer;
 }
 
+/// Writes PATH.a and PATH.h, a function NAME for CUDA with Halide's runtime in it: it needs neither Halide
+/// nor CUDA where it runs, but the driver.
+inline int emit(HalideOperator op, const std::string& path, const std::string& name) {
+  Halide::Target target = Halide::get_host_target();
+  for (const auto feature : {Halide::Target::CUDA, Halide::Target::CUDACapability80})
+    target.set_feature(feature);
+  target.set_feature(Halide::Target::AVX512, false);  // it may be carried to another machine
+  const std::vector<Halide::Argument> arguments(op.inputs.begin(), op.inputs.end());
+  op.pipeline.compile_to_static_library(path, arguments, name, target);
+  return 0;
+}
+
 inline Side halide_side(const std::function<HalideOperator()>& make, const Job& job) {
   auto op = std::make_shared<HalideOperator>(make());
   if (job.files.size() != op->inputs.size()) throw std::runtime_error("one file an input is needed");

@@ -62,6 +62,50 @@ Func make_table(float alpha, float beta, float sigma) {
   return table;
 }
 
+struct Stages {
+  Func table, gray;
+  std::vector<Func> gray_gauss, gauss, across, result;
+  Func out;
+};
+
+/// "gpu": every level at root, all intensities of a point in one thread. "gpu_blocks": the intensities in
+/// blocks of their own, and the remapped image of the finest level and its sums along x in shared memory.
+void schedule_gpu(const peers::Job& job, Stages s) {
+  Var xo("xo"), xi("xi");
+  const int block_width = job.knob("WIDTH", 32), block_height = job.knob("HEIGHT", 8);
+  const auto tiles = [&](Func f) {
+    f.compute_root().gpu_tile(x, y, xo, yo, xi, yi, block_width, block_height);
+  };
+  s.table.compute_root().gpu_tile(i, xo, xi, 256);
+  tiles(s.gray);
+  for (int j = 1; j < kPyramid; ++j) {
+    tiles(s.gray_gauss[j]);
+    if (job.schedule == "gpu") {
+      s.gauss[j].reorder(k, x, y);
+      tiles(s.gauss[j]);
+    } else if (job.schedule == "gpu_blocks") {
+      tiles(s.gauss[j]);
+      s.gauss[j].gpu_blocks(k);
+    } else {
+      peers::no_schedule(job, "levels, fused, gpu, gpu_blocks");
+    }
+  }
+  if (job.schedule == "gpu_blocks") {
+    for (Func f : {Func(s.gauss[0].in(s.across[1])), s.across[1]}) {
+      Var xs("xs"), xt("xt"), ys("ys"), yt("yt");
+      f.compute_at(s.gauss[1], xo)
+          .split(x, xs, xt, block_width)
+          .split(y, ys, yt, block_height)
+          .reorder(xs, ys, xt, yt)
+          .gpu_threads(xt, yt);
+    }
+  }
+  for (int j = kPyramid - 1; j > 0; --j) tiles(s.result[j]);
+  s.out.bound(c, 0, 3).reorder(c, x, y).unroll(c);
+  tiles(s.out);
+  s.result[0].compute_at(s.out, xi);
+}
+
 peers::HalideOperator local_laplacian(const peers::Job& job) {
   const Type type = peers::halide_type(job.type);
   const float largest = type == UInt(8) ? 255.0f : 65535.0f;
@@ -112,6 +156,10 @@ peers::HalideOperator local_laplacian(const peers::Job& job) {
   Expr scaled = (result[0](x, y) + offset) * (color + offset) / (gray(x, y) + offset) - offset;
   out(x, y, c) = cast(type, round(clamp(scaled * largest, 0.0f, largest)));
 
+  if (job.schedule.rfind("gpu", 0) == 0) {
+    schedule_gpu(job, {table, gray, gray_gauss, gauss, across, result, out});
+    return {Pipeline(out), {image}, {{width, height, 3}}, type, {width, height, 3}};
+  }
   const int lanes = job.knob("VECTOR", peers::machine().natural_vector_size<float>());
   const int strip = job.knob("STRIP", 32);
   table.compute_root();
@@ -172,6 +220,8 @@ peers::HalideOperator local_laplacian(const peers::Job& job) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 2 && std::string(argv[1]) == "emit")
+    return peers::emit(local_laplacian(peers::parse_job(argc, argv, 4)), argv[2], argv[3]);
   return peers::serve_or_fail([&] {
     const peers::Job job = peers::parse_job(argc, argv, 1);
     return peers::halide_side([job] { return local_laplacian(job); }, job);

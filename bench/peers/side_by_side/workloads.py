@@ -42,17 +42,17 @@ class Workload:
 PICTURES = {"CI": 128, "CO": 128, "W": 102, "H": 82, "N": 5, "KW": 3, "KH": 3}
 SQUARE = {"M": 1024, "N": 1024, "K": 1024}
 WORKLOADS = [
-    Workload("blur3x3", "u8", PHOTO_SIZES, "halide", ["blocks", "strips"], "staged", 1.2, 0.8),
-    Workload("blur3x3", "f32", PHOTO_SIZES, "halide", ["blocks", "strips"], "blocks", 1.2, 0.8),
-    Workload("unsharp", "u8", PHOTO_SIZES, "halide", ["blocks", "strips"], "staged", 1.2),
-    Workload("unsharp", "f32", PHOTO_SIZES, "halide", ["blocks", "strips"], "blocks", 1.2),
+    Workload("blur3x3", "u8", PHOTO_SIZES, "halide", ["blocks", "strips"], "staged", 1.15, 0.8),
+    Workload("blur3x3", "f32", PHOTO_SIZES, "halide", ["blocks", "strips"], "blocks", 1.15, 0.8),
+    Workload("unsharp", "u8", PHOTO_SIZES, "halide", ["blocks", "strips"], "staged", 1.15),
+    Workload("unsharp", "f32", PHOTO_SIZES, "halide", ["blocks", "strips"], "blocks", 1.15),
     Workload("local_laplacian", "u8", SMALL_SIZES, "halide", ["levels", "fused"], "levels", 1.15, 1.0),
     Workload("bilateral_grid", "f32", GRAY_SIZES, "halide", ["rows", "stages"], "rows", 1.15),
     Workload(
         "camera_pipe", "raw=u16,photo=u8", SMALL_SIZES, "halide", ["strips", "narrow"], "strips", 1.15
     ),
     Workload("stencil_chain", "u16", GRAY_SIZES, "halide", ["windows", "tiles"], "windows", 1.15),
-    Workload("matmul", "f32", SQUARE, "halide", ["panels", "wide", "blocked"], "blocked", None, 0.8),
+    Workload("matmul", "f32", SQUARE, "halide", ["panels", "wide", "blocked"], "blocked", 1.15, 0.8),
     # At least 0.7 of its rate is at most 1 / 0.7 of its time.
     Workload("matmul", "f32", SQUARE, "openblas", ["-"], None, 1 / 0.7, None, threads=[1]),
     Workload("conv2d_nhwc_relu", "f32", PICTURES, "halide", ["tiles", "wide"], "tiles", 1.15),

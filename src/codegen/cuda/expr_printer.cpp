@@ -7,9 +7,11 @@
 #include <fmt/ranges.h>
 
 #include <bit>
+#include <functional>
 
 #include "calotype/error.h"
 #include "codegen/cuda/types.h"
+#include "layout/swizzle.h"
 
 namespace calotype::cuda {
 
@@ -26,6 +28,12 @@ Precedence tighter(Precedence p) { return static_cast<Precedence>(static_cast<in
 const char* sign_of(Op op) { return op == Op::Add ? " + " : op == Op::Sub ? " - " : " * "; }
 
 Precedence precedence_of(Op op) { return op == Op::Mul ? Precedence::Product : Precedence::Sum; }
+
+/// A constant that divides the product.
+std::int64_t constant_factor(const Expr& e) {
+  if (const auto value = ir::as_int(e)) return *value;
+  return ir::is(e, Op::Mul) ? constant_factor(e->args[0]) * constant_factor(e->args[1]) : 1;
+}
 
 }  // namespace
 
@@ -320,7 +328,24 @@ Text ExprPrinter::select(const Expr& e) {
 
 std::string ExprPrinter::element(const ir::BufferPtr& buffer, const Expr& index) {
   if (is_single(buffer)) return names_.of(buffer);
-  return fmt::format("{}[{}]", names_.of(buffer), print(index, Arithmetic::Index));
+  return fmt::format("{}[{}]", names_.of(buffer),
+                     buffer->swizzle == 0 ? print(index, Arithmetic::Index) : swizzled(*buffer, index));
+}
+
+/// Whole multiples of eight rows stay outside: they move nothing.
+std::string ExprPrinter::swizzled(const ir::Buffer& buffer, const Expr& index) {
+  const std::int64_t bytes = buffer.type.bytes(), eight_rows = 8 * buffer.swizzle / bytes;
+  Expr near, far;
+  const std::function<void(const Expr&)> take_apart = [&](const Expr& e) {
+    if (ir::is(e, Op::Add)) return take_apart(e->args[0]), take_apart(e->args[1]);
+    Expr& part = constant_factor(e) % eight_rows == 0 ? far : near;
+    part = part.defined() ? ir::make(Op::Add, e->type, {part, e}) : e;
+  };
+  take_apart(index);
+  if (!near.defined()) return print(index, Arithmetic::Index);
+  std::string place = fmt::format("{}({}, {})", prelude_.use("swizzled"), print(near, Arithmetic::Index),
+                                  layout::swizzle_mask(buffer.swizzle, bytes));
+  return far.defined() ? print(far, Arithmetic::Index, Precedence::Sum) + " + " + place : place;
 }
 
 Text ExprPrinter::load(const Expr& e) {

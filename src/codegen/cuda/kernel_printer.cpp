@@ -199,6 +199,7 @@ void KernelPrinter::statement(const ir::Stmt& s) {
       return branch(s);
     case StmtKind::Store:
       if (s->atomic()) return atomic_store(s);
+      if (s->is_async()) return async_store(s);
       return s->exprs[0]->type.is_vector() ? vector_store(s) : scalar_store(s);
     case StmtKind::Allocate:
       return allocation(s);
@@ -208,8 +209,7 @@ void KernelPrinter::statement(const ir::Stmt& s) {
     case StmtKind::Print:
       return print_line(s);
     case StmtKind::Barrier:
-      return line("__syncthreads();" +
-                  (s->sync().reason.empty() ? "" : "  // " + one_line(s->sync().reason)));
+      return synchronisation(s->sync());
     case StmtKind::Note:
       comment(s->text());
       return statement(s->body());
@@ -265,6 +265,22 @@ void KernelPrinter::print_line(const ir::Stmt& s) {
                                 : fmt::format(", (unsigned long long)({})", value);
   }
   line(fmt::format("if ({}) printf({});", scalar(s->exprs[0], Arithmetic::Index), arguments));
+}
+
+void KernelPrinter::synchronisation(const ir::SyncInfo& sync) {
+  std::string text;
+  switch (sync.kind) {
+    case ir::SyncInfo::Kind::Block:
+      text = "__syncthreads();";
+      break;
+    case ir::SyncInfo::Kind::Commit:
+      text = prelude_.use("commit_copies") + "();";
+      break;
+    case ir::SyncInfo::Kind::Wait:
+      text = fmt::format("{}<{}>();", prelude_.use("wait_copies"), sync.pending);
+      break;
+  }
+  line(text + (sync.reason.empty() ? "" : "  // " + one_line(sync.reason)));
 }
 
 void KernelPrinter::braced(const std::string& head, const ir::Stmt& body) {

@@ -29,6 +29,7 @@ class KernelPrinter final : private Hoister {
   void scalar_store(const ir::Stmt& s);
   void allocation(const ir::Stmt& s);
   void print_line(const ir::Stmt& s);
+  void synchronisation(const ir::SyncInfo& sync);
   void braced(const std::string& head, const ir::Stmt& body);
   void line(const std::string& text);
   void comment(const std::string& text);
@@ -48,6 +49,14 @@ class KernelPrinter final : private Hoister {
   void atomic_store(const ir::Stmt& s);
   void atomic_update(const ir::Atomic& update, const Expr& index, const Expr& value);
 
+  // Asynchronous copies (async_copies.cpp)
+  void async_store(const ir::Stmt& s);
+  void copy_lane(const ir::Stmt& s, const Expr& value, const Expr& at);
+  void copy_pieces(const ir::Stmt& s, const Expr& value, int bytes);
+  void copy_element(const ir::BufferPtr& to, const Expr& index, const Expr& value);
+  void start_copy(const ir::BufferPtr& to, const Expr& index, const ir::BufferPtr& from,
+                  const Expr& from_index, int bytes);
+
   // Vectors (vector_printer.cpp): a loop over lanes, around which dense accesses are wide
   using Conditions = std::vector<Expr>;
   void vector_store(const ir::Stmt& s);
@@ -58,6 +67,7 @@ class KernelPrinter final : private Hoister {
   Expr vector_value(const Expr& value, const std::string& name, Arithmetic arithmetic);
   void fill_lanes(const std::string& lanes_of, const Expr& value, Arithmetic arithmetic);
   Expr lane(const Expr& e, const Expr& at);
+  Expr name_shared(Expr value);
   void lane_loop(int lanes, const std::function<void(const Expr& lane)>& body);
   Expr vector_variable(const std::string& name, Type type, bool in_struct);
   void one_store(const ir::Stmt& s, const Expr& at, const Expr& value);
@@ -71,6 +81,8 @@ class KernelPrinter final : private Hoister {
   bool any_wide(const ir::Stmt& s) const;
   /// Bytes of one access to a dense vector, 0 if single elements are as good.
   int wide_bytes(const ir::BufferPtr& buffer, const Expr& index) const;
+  /// The same of pieces that it may be taken apart into.
+  int piece_bytes(const ir::BufferPtr& buffer, const Expr& index) const;
   std::string wide_type(const ir::BufferPtr& buffer, const Expr& index);
   std::string wide_place(const ir::BufferPtr& buffer, const Expr& index, const std::string& type,
                          bool constant);
@@ -98,5 +110,7 @@ Expr lane_of(const Expr& e, const Expr& lane,
 Expr all_lanes(const Expr& predicate);
 /// The conditions that the predicate is an And of.
 std::vector<Expr> conjuncts(const Expr& predicate);
+/// Loads under masks that are known to hold, without them.
+Expr drop_known(const Expr& e, const std::vector<Expr>& known);
 
 }  // namespace calotype::cuda

@@ -35,7 +35,12 @@ const std::vector<Helper>& helpers() {
        "}\n"},
       {"float_of_bf16",
        {"bf16"},
-       "@ float float_of(bf16 x) { return __uint_as_float((unsigned int)x.bits << 16); }\n"},
+       // One instruction for either half of a register, where a shift takes two for the upper one.
+       "@ float float_of(bf16 x) {\n"
+       "  float r;\n"
+       "  asm(\"mov.b32 %0, {%1, %2};\" : \"=f\"(r) : \"h\"((unsigned short)0), \"h\"(x.bits));\n"
+       "  return r;\n"
+       "}\n"},
       {"f16_of",
        {"f16"},
        "@ f16 f16_of(float x) {\n"
@@ -242,6 +247,35 @@ const std::vector<Helper>& helpers() {
        "  memcpy(&seen, &own, sizeof(T));\n"
        "  return found == from;\n"
        "}\n"},
+      // The pieces of 16 bytes of a row change places by the number of the row.
+      {"swizzled", {}, "@ int swizzled(int i, int mask) { return i ^ (i >> 3 & mask); }\n"},
+      // Copies from global to shared memory that pass no register; the widest pass by the first cache as
+      // well.
+      {"copy_async_4",
+       {},
+       "@ void copy_async_4(void* to, const void* from) {\n"
+       "  asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4;\" ::\n"
+       "      \"r\"((unsigned int)__cvta_generic_to_shared(to)), \"l\"(from) : \"memory\");\n"
+       "}\n"},
+      {"copy_async_8",
+       {},
+       "@ void copy_async_8(void* to, const void* from) {\n"
+       "  asm volatile(\"cp.async.ca.shared.global [%0], [%1], 8;\" ::\n"
+       "      \"r\"((unsigned int)__cvta_generic_to_shared(to)), \"l\"(from) : \"memory\");\n"
+       "}\n"},
+      {"copy_async_16",
+       {},
+       "@ void copy_async_16(void* to, const void* from) {\n"
+       "  asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\" ::\n"
+       "      \"r\"((unsigned int)__cvta_generic_to_shared(to)), \"l\"(from) : \"memory\");\n"
+       "}\n"},
+      {"commit_copies",
+       {},
+       "@ void commit_copies() { asm volatile(\"cp.async.commit_group;\" ::: \"memory\"); }\n"},
+      {"wait_copies",
+       {},
+       "template <int pending>\n"
+       "@ void wait_copies() { asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(pending) : \"memory\"); }\n"},
       {"f16_from_bits",
        {"f16"},
        "@ f16 f16_from_bits(unsigned short bits) {\n  f16 r = {bits};\n  return r;\n}\n"},

@@ -43,6 +43,15 @@ bool share_addresses(const lower::Function& kernel) {
   return false;
 }
 
+/// What the address of the whole must be a multiple of, in bytes.
+std::int64_t alignment_of(const lower::Function& kernel) {
+  std::int64_t align = 128;
+  ir::visit(kernel.body, [&](const ir::Stmt& s) {
+    if (s->kind == ir::StmtKind::Allocate) align = std::max<std::int64_t>(align, 8 * s->buffer()->swizzle);
+  });
+  return align;
+}
+
 }  // namespace
 
 std::int64_t dynamic_shared_bytes(const lower::Function& kernel) {
@@ -54,9 +63,11 @@ void KernelPrinter::shared_memory() {
   const std::int64_t total = shared_total(kernel_);
   one_shared_block_ = total > kDeclarable || share_addresses(kernel_);
   if (total > kDeclarable) {
-    line("extern __shared__ __align__(128) unsigned char shared_memory[];");
+    line(
+        fmt::format("extern __shared__ __align__({}) unsigned char shared_memory[];", alignment_of(kernel_)));
   } else if (one_shared_block_) {
-    line(fmt::format("__shared__ __align__(128) unsigned char shared_memory[{}];", total));
+    line(fmt::format("__shared__ __align__({}) unsigned char shared_memory[{}];", alignment_of(kernel_),
+                     total));
   }
 }
 
@@ -66,7 +77,8 @@ void KernelPrinter::shared_array(const ir::BufferPtr& buffer, std::int64_t eleme
   if (one_shared_block_) {
     line(fmt::format("{0}* const {1} = ({0}*)(shared_memory + {2});", type, name, buffer->offset));
   } else {
-    line(fmt::format("__shared__ __align__(16) {} {}[{}];", type, name, std::max<std::int64_t>(elements, 1)));
+    line(fmt::format("__shared__ __align__({}) {} {}[{}];", std::max(16, 8 * buffer->swizzle), type, name,
+                     std::max<std::int64_t>(elements, 1)));
   }
 }
 

@@ -6,6 +6,7 @@
 #include "calotype/error.h"
 #include "codegen/cuda/kernel_printer.h"
 #include "codegen/cuda/types.h"
+#include "lower/passes.h"
 
 namespace calotype::cuda {
 
@@ -19,24 +20,18 @@ bool reads(const Expr& e, const ir::BufferPtr& buffer) {
   });
 }
 
+bool reads_memory(const Expr& e) {
+  return ir::any_of(e, [](const Expr& node) {
+    return ir::is(node, Op::LoadIf) ||
+           (ir::is(node, Op::Load) && ir::buffer_of(node)->space != ir::MemorySpace::Register);
+  });
+}
+
 bool uniform(const std::vector<Expr>& conditions) {
   for (const Expr& e : conditions) {
     if (!ir::is(e, Op::Broadcast)) return false;
   }
   return true;
-}
-
-/// Loads under masks that are known to hold, without them.
-Expr drop_known(const Expr& e, const std::vector<Expr>& known) {
-  return ir::rewrite(e, [&](const Expr& node) -> Expr {
-    if (!ir::is(node, Op::LoadIf) || !node->type.is_vector()) return node;
-    for (const Expr& mask : conjuncts(node->args[0])) {
-      bool holds = false;
-      for (const Expr& k : known) holds |= ir::equal(k, mask);
-      if (!holds) return node;
-    }
-    return ir::make(Op::Load, node->type, {node->args[1]}, node->attr);
-  });
 }
 
 Op operation_of(Op reduce) {
@@ -53,6 +48,18 @@ Op operation_of(Op reduce) {
 }
 
 }  // namespace
+
+Expr drop_known(const Expr& e, const std::vector<Expr>& known) {
+  return ir::rewrite(e, [&](const Expr& node) -> Expr {
+    if (!ir::is(node, Op::LoadIf) || !node->type.is_vector()) return node;
+    for (const Expr& mask : conjuncts(node->args[0])) {
+      bool holds = false;
+      for (const Expr& k : known) holds |= ir::equal(k, mask);
+      if (!holds) return node;
+    }
+    return ir::make(Op::Load, node->type, {node->args[1]}, node->attr);
+  });
+}
 
 // ---- Lanes
 
@@ -89,9 +96,31 @@ void KernelPrinter::lane_loop(int lanes, const std::function<void(const Expr& la
   line("}");
 }
 
+/// The value of a lane; what it computes more than once is declared before the statement at hand. So are the
+/// values that a Select chooses from: inside ?: they would become a branch, on which the lanes of a warp
+/// part.
+Expr KernelPrinter::name_shared(Expr value) {
+  const auto name = [&](const ir::SymbolPtr& symbol, const Expr& of) {
+    kept_.push_back(symbol);
+    declare(symbol, of);
+    return ir::make_var(symbol);
+  };
+  const auto choose_from_names = [&](const Expr& root) {
+    return ir::rewrite(root, [&](const Expr& e) -> Expr {
+      if (!ir::is(e, Op::Select) || !e->type.is_float()) return e;
+      return ir::map_args(e, [&](const Expr& operand) {
+        const bool named = operand->type.is_float() && !operand->args.empty() && !reads_memory(operand);
+        return named ? name(ir::make_symbol(ir::SymbolKind::Let, "chosen", operand->type), operand) : operand;
+      });
+    });
+  };
+  for (const auto& [symbol, shared] : lower::share_values(value)) name(symbol, choose_from_names(shared));
+  return choose_from_names(value);
+}
+
 void KernelPrinter::fill_lanes(const std::string& lanes, const Expr& value, Arithmetic arithmetic) {
   lane_loop(value->type.lanes, [&](const Expr& at) {
-    const std::string text = scalar(lane(value, at), arithmetic);
+    const std::string text = scalar(name_shared(lane(value, at)), arithmetic);
     line(fmt::format("{}[{}] = {};", lanes, scalar(at, Arithmetic::Index), text));
   });
 }
@@ -156,7 +185,7 @@ void KernelPrinter::vector_store(const ir::Stmt& s) {
 }
 
 void KernelPrinter::one_store(const ir::Stmt& s, const Expr& at, const Expr& value) {
-  const std::string text = scalar(value, Arithmetic::Data);
+  const std::string text = scalar(name_shared(value), Arithmetic::Data);
   line(fmt::format("{} = {};", expressions_.element(s->buffer(), lane(s->exprs[2], at)), text));
 }
 

@@ -43,6 +43,12 @@ Expr all_of(const std::vector<Expr>& conditions) {
 }  // namespace
 
 int KernelPrinter::wide_bytes(const ir::BufferPtr& buffer, const Expr& index) const {
+  const int bytes = piece_bytes(buffer, index);
+  // Swizzled memory has neighbours within pieces alone.
+  return buffer->swizzle == 0 || bytes == index->type.lanes * buffer->type.bytes() ? bytes : 0;
+}
+
+int KernelPrinter::piece_bytes(const ir::BufferPtr& buffer, const Expr& index) const {
   if (!is_dense(index)) return 0;
   const int element = buffer->type.bytes();
   std::int64_t align = kWidest;
@@ -71,6 +77,8 @@ std::string KernelPrinter::wide_type(const ir::BufferPtr& buffer, const Expr& in
 std::string KernelPrinter::wide_place(const ir::BufferPtr& buffer, const Expr& index, const std::string& type,
                                       bool constant) {
   const Expr& base = index->args[0];
+  if (buffer->swizzle != 0)
+    return fmt::format("*({}{}*)&{}", constant ? "const " : "", type, expressions_.element(buffer, base));
   std::string address = names_.of(buffer);
   if (!ir::is_zero(base))
     address = fmt::format("({} + {})", address, scalar(base, Arithmetic::Index, Precedence::Sum));

@@ -27,28 +27,29 @@ static void apply(Application& a) {
 }
 
 DirectiveSpec split_spec() {
-  return {
-      .name = "split",
-      .addresses = Addresses::Stage,
-      .doc = "Splits a loop into an outer one and an inner one of `by` iterations.",
-      .args = {{.name = "loop", .kind = ArgKind::Loop, .doc = "the loop"},
-               {.name = "into",
-                .kind = ArgKind::NewLoop,
-                .doc = "names of the outer and the inner loop; by default LOOP.o and LOOP.i",
-                .optional = true,
-                .list = true,
-                .least = 2,
-                .most = 2},
-               {.name = "by", .kind = ArgKind::Integer, .doc = "iterations of the inner loop"},
-               tail_argument()},
-      .refused = {"the loop is bound already", "a new name is one that the stage has or had",
-                  "shift_inwards on a reduction loop or an update",
-                  "round_up on a reduction loop, an output or a copy of an input",
-                  "predicate_loads on a reduction loop, an output or a Func that is stored outside the "
-                  "loop where it is computed; predicate_stores on a reduction loop or a copy of an input; "
-                  "either on a part of a coordinate that the factor does not divide, or where the inner "
-                  "loop is split or fused again"},
-      .apply = apply};
+  return {.name = "split",
+          .addresses = Addresses::Stage,
+          .doc = "Splits a loop into an outer one and an inner one of `by` iterations.",
+          .args = {{.name = "loop", .kind = ArgKind::Loop, .doc = "the loop"},
+                   {.name = "into",
+                    .kind = ArgKind::NewLoop,
+                    .doc = "names of the outer and the inner loop; by default LOOP.o and LOOP.i",
+                    .optional = true,
+                    .list = true,
+                    .least = 2,
+                    .most = 2},
+                   {.name = "by", .kind = ArgKind::Integer, .doc = "iterations of the inner loop"},
+                   tail_argument()},
+          .refused =
+              {"the loop is bound already", "a new name is one that the stage has or had",
+               "shift_inwards on a reduction loop or an update",
+               "round_up on a reduction loop, an output or a copy of an input",
+               "predicate_loads on a reduction loop, an output, a Func that is stored outside the loop where "
+               "it is computed, or an update of a part of its Func or at places that are read; "
+               "predicate_stores on a reduction loop or a copy of an input; "
+               "either on a part of a coordinate that the factor does not divide, or where the inner "
+               "loop is split or fused again"},
+          .apply = apply};
 }
 
 }  // namespace schedule

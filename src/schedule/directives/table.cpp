@@ -20,6 +20,8 @@
   X(fold_storage)       \
   X(slide)              \
   X(ring_buffer)        \
+  X(swizzle)            \
+  X(copy)               \
   X(memoize)            \
   X(bound)              \
   X(bound_extent)       \
@@ -37,6 +39,7 @@
   X(parallel)           \
   X(gpu_blocks)         \
   X(gpu_threads)        \
+  X(pipeline)           \
   X(partition)          \
   X(specialize)         \
   X(specialize_fail)    \

@@ -1,0 +1,63 @@
+// Copies of few bytes: refuses asynchronous copies of which none is of 4 bytes or more.
+//
+// Requires: expanded statements, where each access shows how many elements it takes. Leaves them as they are.
+// Stands behind the passes that expand loops: only there is it known what lies side by side. Single elements
+// at the ends of rows, and calls whose buffers have no dense rows, are no reason to refuse: code generators
+// let the threads carry what is too small.
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "lower/passes.h"
+
+namespace calotype::lower {
+namespace {
+
+constexpr int kLeastBytes = 4;
+
+bool is_dense(const Expr& index) {
+  return ir::is(index, ir::Op::Ramp) && ir::is_one(index->args[1]) && index->args[0]->type.is_scalar();
+}
+
+/// Whether the elements may be had in pieces that are large enough.
+bool is_large_enough(const ir::Stmt& s) {
+  const Expr& value = s->exprs[0];
+  const std::int64_t element = s->buffer()->type.bytes();
+  if (element >= kLeastBytes) return true;
+  if (!ir::is(value, ir::Op::Load) && !ir::is(value, ir::Op::LoadIf)) return false;
+  const ir::Buffer& from = *ir::buffer_of(value);
+  const bool callers = from.space == ir::MemorySpace::Argument && !from.strides.empty();
+  if (callers && !ir::is_one(from.strides[0])) return true;  // what is compiled for such a call
+  return is_dense(s->exprs[2]) && is_dense(value->args.back()) && value->type.lanes * element >= kLeastBytes;
+}
+
+}  // namespace
+
+void check_copies(const LoopTree& tree, const std::vector<Unit>& units) {
+  std::set<ir::BufferPtr> all, good;
+  for (const Unit& unit : units)
+    ir::visit(unit.stmt, [&](const ir::Stmt& s) {
+      if (s->kind != ir::StmtKind::Store || !s->is_async()) return;
+      all.insert(s->buffer());
+      if (is_large_enough(s)) good.insert(s->buffer());
+    });
+  for (const auto& [func, storage] : tree.storage) {
+    const ir::BufferPtr& buffer = storage.buffers.front();
+    if (!all.count(buffer) || good.count(buffer)) continue;
+    const int bytes = buffer->type.bytes();
+    throw Error(
+        {.kind = ErrorKind::Schedule,
+         .message = fmt::format("'{}' is copied in single elements of {} byte{}, and an asynchronous copy "
+                                "is of 4, 8 or 16",
+                                tree.func(func).name, bytes, bytes == 1 ? "" : "s"),
+         .func = tree.func(func).name,
+         .directive = tree.scheduled.of(func).copy_origin,
+         .value = std::to_string(bytes),
+         .legal = fmt::format("vectorize by a multiple of {} along the coordinate that has neighbours in "
+                              "both memories; or copy(threads)",
+                              kLeastBytes / bytes)});
+  }
+}
+
+}  // namespace calotype::lower

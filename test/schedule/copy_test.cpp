@@ -1,0 +1,78 @@
+// copy.
+#include "helpers.h"
+
+namespace calotype::test {
+
+/// Tiles of 8 x 8 threads, operands 4 deep in shared memory.
+static Schedule shared_operands() {
+  Schedule s;
+  s["C"].tile("n", "m", "no", "mo", "ni", "mi", 8, 8).gpu_blocks("no", "mo").gpu_threads("ni", "mi");
+  s["acc"].compute_at("C", "no").store_in(Memory::Register).gpu_threads("n", "m");
+  s["acc"].update().split("k", "ko", "ki", 4).reorder("ki", "n", "m", "ko").gpu_threads("n", "m");
+  Stage a = s.in("A", {"acc"});
+  s[a].compute_at(s["acc"].update(), "ko").store_in(Memory::Shared);
+  return s;
+}
+
+TEST(Copy, IsRecorded) {
+  Schedule s = shared_operands();
+  s["A.in(acc)"].copy(Copy::Async);
+  const auto applied = apply(matmul(), s, gpu);
+  EXPECT_EQ(applied.of(applied.graph.find_func("A.in(acc)")->id).copy, Copy::Async);
+  EXPECT_NE(to_string(applied).find("  copied by async  ["), std::string::npos) << to_string(applied);
+  EXPECT_TRUE(s.check(matmul(), gpu).empty());
+  expect_round_trip(matmul(), s, gpu);
+  expect_spelling(matmul(), s, R"-({ "stage": "A.in(acc)", "do": "copy", "how": "async" })-",
+                  R"-(s["A.in(acc)"].copy(Copy::Async);)-", gpu);
+}
+
+TEST(Copy, ByThreadsIsLegalAnywhere) {
+  Schedule s;
+  s["bx"].compute_root().copy(Copy::Threads);
+  EXPECT_TRUE(s.check(blur()).empty());
+}
+
+TEST(Copy, IsRefusedByWhatTheScheduleSays) {
+  Schedule host, output, twice = shared_operands(), updates = shared_operands(), local = shared_operands(),
+                         shared;
+  host["bx"].compute_root().copy(Copy::Async);
+  expect_refused(blur(), host, {"has no asynchronous copies", "threads; the targets cuda"});
+  output["by"].copy(Copy::Async);
+  expect_refused(blur(), output, {"'by' is an output"}, gpu);
+  twice["A.in(acc)"].copy(Copy::Async).copy(Copy::Threads);
+  expect_refused(matmul(), twice, {"is chosen already, by #", "one copy directive a Func"}, gpu);
+  updates["acc"].copy(Copy::Async);
+  expect_refused(matmul(), updates, {"'acc' has updates, so it is no plain copy", "made by in()"}, gpu);
+  shared = tiled();
+  shared["bx"].compute_at("by", "xi").copy(Copy::Async);
+  expect_refused(blur(), shared, {"'bx' computes", "changes nothing on its way"}, gpu);
+}
+
+TEST(Copy, IsRefusedByWhatIsCopiedAndWhere) {
+  Schedule computes = tiled(), thread = tiled(), narrow = shared_operands();
+  computes["bx"].compute_at("by", "xo").store_in(Memory::Shared).copy(Copy::Async);
+  expect_refused(blur(), computes, {"'bx' computes", "changes nothing on its way", "a plain copy by in()"},
+                 gpu);
+  Stage image = thread.in("image", {"bx"});
+  thread["bx"].compute_at("by", "xi");
+  thread[image].compute_at("by", "xi").copy(Copy::Async);
+  expect_refused(blur(), thread, {"is in local memory", "asynchronous copies go to shared memory"}, gpu);
+  narrow["A.in(acc)"].copy(Copy::Async);
+  expect_refused(matmul(UInt(8)), narrow,
+                 {"is copied in single elements of 1 byte", "4, 8 or 16", "vectorize by a multiple of 4"},
+                 gpu);
+  narrow["A.in(acc)"].vectorize("d0", 4);
+  EXPECT_TRUE(narrow.check(matmul(UInt(8)), gpu).empty());
+  expect_refused(
+      matmul(),
+      [] {
+        Schedule inner = shared_operands();
+        inner["A.in(acc)"].copy(Copy::Async);
+        Stage again = inner.in("A", {"A.in(acc)"});
+        inner[again].compute_at(inner["acc"].update(), "ko").store_in(Memory::Shared);
+        return inner;
+      }(),
+      {"which is computed inside the same kernel", "compute_root on"}, gpu);
+}
+
+}  // namespace calotype::test
