@@ -66,11 +66,13 @@ calotype_error_kind calotype_cuda_kernel_figures(calotype_context* context,
 calotype_error_kind calotype_cuda_check_memory(calotype_context* context, const calotype_cuda_device* device,
                                                const char* name, const calotype_buffer* buffer);
 
-/* Addresses of device memory that were checked: by a hash, each a place of its own. One that is overwritten
- * is checked again; one that stays after its memory is gone only costs the explanation of what follows. */
+/* Addresses of device memory that were checked: a hash says in which set one stands. One that is overwritten is
+ * checked again; one that stays after its memory is gone only costs the explanation of what follows. */
 typedef struct calotype_cuda_seen {
-  uint64_t addresses[64]; /* atomic accesses only */
+  uint64_t addresses[32][4]; /* atomic accesses only */
 } calotype_cuda_seen;
+/* The memory is given back: its addresses are new to the next call. */
+void calotype_cuda_forget(calotype_cuda_seen* seen, const void* memory, size_t bytes);
 
 /* A device's service to one call of a plan on a stream: the state of a calotype_device. */
 typedef struct calotype_cuda_session {

@@ -120,11 +120,33 @@ static calotype_error_kind session_finish(void* state, calotype_context* context
   return calotype_cuda_result_of(context, session->device->driver, result, session->first, action);
 }
 
-/* The place of an address among those seen. */
-static uint64_t* place_of(calotype_cuda_seen* seen, const void* data) {
-  enum { PLACES = sizeof seen->addresses / sizeof *seen->addresses };
-  const uint64_t mixed = (uint64_t)(uintptr_t)data * 0x9e3779b97f4a7c15u;
-  return &seen->addresses[mixed >> 32 & (PLACES - 1)];
+enum { SETS = 32, WAYS = 4 };
+
+static uint64_t mixed(uint64_t address) { return address * 0x9e3779b97f4a7c15u >> 32; }
+
+static int was_seen(calotype_cuda_seen* seen, uint64_t address) {
+  uint64_t* set = seen->addresses[mixed(address) % SETS];
+  int found = 0;
+  for (int i = 0; i < WAYS; ++i) found |= __atomic_load_n(&set[i], __ATOMIC_RELAXED) == address;
+  return found;
+}
+
+static void keep_seen(calotype_cuda_seen* seen, uint64_t address) {
+  uint64_t* set = seen->addresses[mixed(address) % SETS];
+  int at = (int)(mixed(address) / SETS % WAYS); /* unless there is room */
+  for (int i = 0; i < WAYS; ++i) {
+    if (__atomic_load_n(&set[i], __ATOMIC_RELAXED) == 0) at = i;
+  }
+  __atomic_store_n(&set[at], address, __ATOMIC_RELAXED);
+}
+
+void calotype_cuda_forget(calotype_cuda_seen* seen, const void* memory, size_t bytes) {
+  const uint64_t start = (uintptr_t)memory;
+  for (int i = 0; i < SETS * WAYS; ++i) {
+    uint64_t* place = &seen->addresses[i / WAYS][i % WAYS];
+    const uint64_t address = __atomic_load_n(place, __ATOMIC_RELAXED);
+    if (address >= start && address - start < bytes) __atomic_store_n(place, 0, __ATOMIC_RELAXED);
+  }
 }
 
 static calotype_error_kind session_check_memory(void* state, calotype_context* context, const char* name,
@@ -136,13 +158,10 @@ static calotype_error_kind session_check_memory(void* state, calotype_context* c
                            "memory of the GPU, as DeviceBuffer::device(), or the call without a stream",
                            "the buffer is in host memory, which a call on a stream would have to wait for");
   }
-  uint64_t* place = session->seen ? place_of(session->seen, buffer->data) : NULL;
-  if (place && buffer->device == 1 + session->device->ordinal &&
-      __atomic_load_n(place, __ATOMIC_RELAXED) == address) {
-    return CALOTYPE_GOOD;
-  }
+  const int on_device = buffer->device == 1 + session->device->ordinal;
+  if (on_device && session->seen && was_seen(session->seen, address)) return CALOTYPE_GOOD;
   calotype_error_kind kind = calotype_cuda_check_memory(context, session->device, name, buffer);
-  if (!kind && place && buffer->device != 0) __atomic_store_n(place, address, __ATOMIC_RELAXED);
+  if (!kind && on_device && session->seen) keep_seen(session->seen, address);
   return kind;
 }
 

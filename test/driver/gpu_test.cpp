@@ -157,6 +157,12 @@ TEST_F(OnGpu, PointersOfEveryKind) {
   kernel(in.host(), out.device());
   out.copy_to_host();
   expect_result(in, out);
+  // Memory that was there at an earlier call.
+  auto gone = std::make_unique<cuda::DeviceMemory>(cuda::Device::get(), std::size_t{1} << 26);
+  const Buffer from_gone = Buffer::on_gpu(Float(32), gone->data(), {500});
+  kernel(from_gone, out.device());
+  gone.reset();
+  EXPECT_EQ(refused(from_gone, out.device()), "in");
 }
 
 TEST_F(OnGpu, MemoryThatIsNotThere) {
@@ -188,10 +194,13 @@ TEST_F(OnGpu, MemoryThatIsNotThere) {
   const cuda::Device& device = cuda::Device::get();
   const cuda::DeviceMemory to(device, 4 * n_elements);
   const Buffer result = Buffer::on_gpu(Float(32), to.data(), {n_elements});
-  auto from = std::make_unique<cuda::DeviceMemory>(device, 4 * n_elements);
-  const Buffer gone = Buffer::on_gpu(Float(32), from->data(), {n_elements});
+  // Given back behind the library's back, so that its address is one that was asked about.
+  const cuda::DeviceScope scope(device);
+  calotype_cu_pointer from = 0;
+  device.raw().driver->allocate(&from, 4 * n_elements);
+  const Buffer gone = Buffer::on_gpu(Float(32), reinterpret_cast<void*>(from), {n_elements});
   kernel(gone, result);
-  from.reset();
+  device.raw().driver->release(from);
   for (int call = 0; call < 2; ++call) {
     try {
       kernel(gone, result);

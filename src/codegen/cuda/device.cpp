@@ -126,6 +126,7 @@ DeviceMemory::DeviceMemory(const Device& device, std::size_t bytes) : device_(de
 }
 
 DeviceMemory::~DeviceMemory() {
+  calotype_cuda_forget(&device_.seen(), data_, bytes_);
   calotype_context context{};
   if (calotype_cuda_enter(&context, &device_.raw()) != CALOTYPE_GOOD) return;
   device_.raw().driver->release(reinterpret_cast<std::uintptr_t>(data_));

@@ -79,6 +79,20 @@ TEST_F(FakeBuffers, TheDevicesMemoryLastsAsLongAsItIsUsed) {
   EXPECT_EQ(fake().fake_cuda_allocations(), before);
 }
 
+TEST_F(FakeBuffers, MemoryThatWasGivenBackIsFoundOut) {
+  const Kernel kernel = doubled().compile(blocks(), Target::cuda("sm_90a"));
+  const DeviceBuffer out(Float(32), {10});
+  auto in = std::make_unique<DeviceBuffer>(Float(32), std::vector<std::int64_t>{10});
+  const Buffer gone = Buffer::on_gpu(Float(32), in->device().data(), {10});
+  EXPECT_FALSE(said([&] { kernel.on(nullptr)(gone, out.device()); }));
+  EXPECT_FALSE(said([&] { kernel.on(nullptr)(gone, out.device()); }));
+  EXPECT_EQ(fake().fake_cuda_calls("cuPointerGetAttributes"), 2);  // each address once
+  in.reset();
+  const auto what = said([&] { kernel.on(nullptr)(gone, out.device()); });
+  ASSERT_TRUE(what);
+  EXPECT_EQ(what->func, "in");
+}
+
 TEST_F(FakeBuffers, OfNoElementsAndOfNothing) {
   const DeviceBuffer empty(Float(32), {0, 4});
   empty.copy_to_device();

@@ -12,9 +12,12 @@ class FakeErrors : public FakeGpu {
   void SetUp() override {
     FakeGpu::SetUp();
     if (IsSkipped()) return;
+    // The host's memory of this test may be the device's of an earlier one.
+    cuda::Device::get().seen() = {};
     in_ = DeviceBuffer(Float(32), {1000});
     out_ = DeviceBuffer(Float(32), {1000});
   }
+  void TearDown() override { in_ = out_ = DeviceBuffer(); }
   /// Calls on the device's memory; without a stream unless `on`.
   static auto call(const Kernel& kernel, bool on = false) {
     return said(
