@@ -83,6 +83,11 @@ Stmt atomic_store(const BufferPtr& buffer, Op op, Expr value, std::vector<Expr> 
   return make_stmt(StmtKind::Store, plain->exprs, {}, std::make_shared<const Atomic>(Atomic{buffer, op}));
 }
 
+Stmt remote_store(const BufferPtr& buffer, Expr value, Expr index, Expr rank) {
+  const Stmt plain = store(buffer, std::move(value), {std::move(index), std::move(rank)});
+  return make_stmt(StmtKind::Store, plain->exprs, {}, std::make_shared<const Remote>(Remote{buffer}));
+}
+
 Stmt allocate(const BufferPtr& buffer, Stmt body) {
   return make_stmt(StmtKind::Allocate, {}, {std::move(body)}, buffer);
 }
@@ -97,9 +102,9 @@ Stmt print_line(Expr condition, std::string text, std::vector<Expr> values) {
   return make_stmt(StmtKind::Print, std::move(values), {}, std::move(text));
 }
 
-Stmt barrier(std::string reason) {
+Stmt barrier(std::string reason, SyncInfo::Kind kind) {
   return make_stmt(StmtKind::Barrier, {}, {},
-                   std::make_shared<const SyncInfo>(SyncInfo{.reason = std::move(reason)}));
+                   std::make_shared<const SyncInfo>(SyncInfo{.kind = kind, .reason = std::move(reason)}));
 }
 
 Stmt note(std::string text, Stmt body) {

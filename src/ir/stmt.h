@@ -12,7 +12,7 @@ namespace calotype::ir {
 /// | Let      | value                          | body         | Symbol    |
 /// | For      | min, extent                    | body         | LoopInfo  |
 /// | If       | condition                      | then [, else]|           |
-/// | Store    | value, predicate, coordinates..|              | Buffer, or Atomic |
+/// | Store    | value, predicate, coordinates..|              | Buffer, Atomic or Remote |
 /// | Allocate |                                | body         | Buffer    |
 /// | Check    | condition, values...           |              | text      |
 /// | Print    | condition, values...           |              | text      |
@@ -25,8 +25,10 @@ namespace calotype::ir {
 /// Store: predicate is Bool of as many lanes as the value; false lanes touch no memory. It is always there:
 /// the constant true where there is no condition (`is_one(predicate)`). With an Atomic the element becomes
 /// what it was, combined with the value, in one step that no other thread sees half done; lanes follow each
-/// other. Check: the text has one {} a value; a false condition ends the call with that message. Print: a
-/// line of text where the condition holds; "{{" in it stands for a brace. Note: a comment for printers
+/// other. With a Remote a second coordinate follows the index: the rank in the cluster of the block in whose
+/// shared memory the element lies. Check: the text has one {} a value; a false condition ends the call with
+/// that message. Print: a line of text where the condition holds; "{{" in it stands for a brace. Note: a
+/// comment for printers
 /// ("produce blur_y, computed at out.yo"). Prefetch: a hint to load the elements at index + i * step + j *
 /// step .. for all i, j .. below their counts; they need not exist. Let: may also bind a vector value. Meter:
 /// in profiled programs alone; see struct Meter.
@@ -53,9 +55,10 @@ enum class StmtKind : std::uint8_t {
 struct LoopInfo {
   SymbolPtr var;
   Binding binding = Binding::Serial;
-  int axis = 0;             ///< for GpuBlock, GpuThread: 0 x, 1 y, 2 z
-  std::string func = {};    ///< the Func of the stage that it belongs to
-  std::string origin = {};  ///< what made it: "split(y, yo, yi, 32)"; empty: the stage itself
+  int axis = 0;                         ///< for GpuBlock, GpuThread: 0 x, 1 y, 2 z
+  ThreadPart part = ThreadPart::Whole;  ///< for GpuThread along x
+  std::string func = {};                ///< the Func of the stage that it belongs to
+  std::string origin = {};              ///< what made it: "split(y, yo, yi, 32)"; empty: the stage itself
   Partition partition = Partition::Auto;
   std::string partition_origin = {};  ///< the directive that says so
 
@@ -71,9 +74,16 @@ struct Atomic {
 };
 using AtomicPtr = std::shared_ptr<const Atomic>;
 
-/// A synchronisation, placed by the sync pass alone.
+/// A Store to the shared memory of a block of the cluster.
+struct Remote {
+  BufferPtr buffer;
+};
+using RemotePtr = std::shared_ptr<const Remote>;
+
+/// A synchronisation, placed by the sync pass alone. Cluster: of all threads of the cluster's blocks, whose
+/// stores to each other's memory are then complete.
 struct SyncInfo {
-  enum class Kind : std::uint8_t { Block } kind = Kind::Block;
+  enum class Kind : std::uint8_t { Block, Cluster } kind = Kind::Block;
   std::string reason;  ///< "tile written by x, read by y"
 };
 using SyncInfoPtr = std::shared_ptr<const SyncInfo>;
@@ -112,7 +122,7 @@ using ExternCallPtr = std::shared_ptr<const ExternCall>;
 struct StmtNode;
 using Stmt = std::shared_ptr<const StmtNode>;
 using StmtAttr = std::variant<std::monostate, SymbolPtr, LoopInfoPtr, BufferPtr, SyncInfoPtr, MeterPtr,
-                              std::string, AtomicPtr, ExternCallPtr>;
+                              std::string, AtomicPtr, ExternCallPtr, RemotePtr>;
 
 struct StmtNode {
   StmtKind kind;
@@ -123,13 +133,19 @@ struct StmtNode {
   const SymbolPtr& symbol() const { return std::get<SymbolPtr>(attr); }
   const LoopInfo& loop() const { return *std::get<LoopInfoPtr>(attr); }
   const BufferPtr& buffer() const {
-    const Atomic* update = atomic();
-    return update ? update->buffer : std::get<BufferPtr>(attr);
+    if (const Atomic* update = atomic()) return update->buffer;
+    const Remote* other = remote();
+    return other ? other->buffer : std::get<BufferPtr>(attr);
   }
   /// Of a Store that is one; else null.
   const Atomic* atomic() const {
     const AtomicPtr* update = std::get_if<AtomicPtr>(&attr);
     return update ? update->get() : nullptr;
+  }
+  /// Of a Store to another block's memory; else null.
+  const Remote* remote() const {
+    const RemotePtr* other = std::get_if<RemotePtr>(&attr);
+    return other ? other->get() : nullptr;
   }
   const SyncInfo& sync() const { return *std::get<SyncInfoPtr>(attr); }
   const Meter& meter() const { return *std::get<MeterPtr>(attr); }
@@ -146,12 +162,14 @@ Stmt if_then(Expr condition, Stmt then_case, Stmt else_case = nullptr);
 Stmt store(const BufferPtr& buffer, Expr value, std::vector<Expr> coordinates, Expr predicate = {});
 Stmt atomic_store(const BufferPtr& buffer, Op op, Expr value, std::vector<Expr> coordinates,
                   Expr predicate = {});
-/// The same Store (an Atomic stays one) with other operands.
+/// To the memory that the block of that rank in the cluster has in the buffer's place.
+Stmt remote_store(const BufferPtr& buffer, Expr value, Expr index, Expr rank);
+/// The same Store (an Atomic or Remote stays one) with other operands.
 Stmt store_like(const Stmt& s, Expr value, std::vector<Expr> coordinates, Expr predicate = {});
 Stmt allocate(const BufferPtr& buffer, Stmt body);
 Stmt check(Expr condition, std::string text, std::vector<Expr> values = {});
 Stmt print_line(Expr condition, std::string text, std::vector<Expr> values = {});
-Stmt barrier(std::string reason);
+Stmt barrier(std::string reason, SyncInfo::Kind kind = SyncInfo::Kind::Block);
 Stmt note(std::string text, Stmt body);
 Stmt prefetch(const BufferPtr& buffer, Expr index,
               const std::vector<std::pair<Expr, Expr>>& counts_and_steps);

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "lower/passes.h"
@@ -16,10 +17,22 @@
 namespace calotype::lower {
 namespace {
 
+/// Shared storage: of a Func, or the slots of a reduction by threads.
+struct Stored {
+  FuncId func;
+  int slots_of = -1;  ///< the stage that is reduced; -1: the Func's own
+  auto operator<=>(const Stored&) const = default;
+};
+
 /// Shared storage touched since the last barrier.
 struct Pending {
-  std::set<FuncId> written, read;
+  std::set<Stored> written, read;
   bool operator==(const Pending&) const = default;
+  template <class Keep>
+  void keep_only(Keep keep) {
+    std::erase_if(written, [&](const Stored& s) { return !keep(s); });
+    std::erase_if(read, [&](const Stored& s) { return !keep(s); });
+  }
   void merge(const Pending& other) {
     written.insert(other.written.begin(), other.written.end());
     read.insert(other.read.begin(), other.read.end());
@@ -39,9 +52,21 @@ class Barriers {
         visit_root(child);
         continue;
       }
-      Pending none;
-      sequence(child, none);
+      // A block must run before another one writes to its memory.
+      Pending first;
+      for (const auto& [stage, reduction] : tree_.reductions)
+        if (reduction.in_cluster()) first.read.insert({stage.func, stage.stage});
+      sequence(child, first);
     }
+  }
+
+  /// Slots that blocks of a cluster write for each other: a barrier of the block alone does not order that.
+  bool is_of_cluster(const Stored& s) const {
+    return s.slots_of >= 0 && tree_.reductions.at({s.func, s.slots_of}).in_cluster();
+  }
+
+  void passed(const Node& sync, Pending& pending) const {
+    pending.keep_only([&](const Stored& s) { return !sync.cluster && is_of_cluster(s); });
   }
 
   ir::MemorySpace space_of(FuncId func) const {
@@ -67,22 +92,33 @@ class Barriers {
   /// One nest run by the threads with nothing of the block's order inside: a thread loop, or a body with its
   /// loops.
   bool is_leaf(const Node& node) const {
-    if (node.kind == NodeKind::Body || is_thread_loop(node)) return true;
+    if (node.kind == NodeKind::Body || node.kind == NodeKind::Send || node.kind == NodeKind::Combine)
+      return true;
+    if (is_thread_loop(node)) return !has_reduction(node);
     if (node.kind != NodeKind::Loop) return false;
     return node.children.size() == 1 && is_leaf(node.children[0]);
+  }
+
+  /// Whether threads meet inside: then its loops over threads are run by all of them.
+  static bool has_reduction(const Node& node) {
+    return node.kind == NodeKind::Reduce ||
+           std::any_of(node.children.begin(), node.children.end(), has_reduction);
   }
 
   Pending accesses(const Node& leaf) const {
     Pending result;
     visit(leaf, [&](const Node& node, const std::vector<const Node*>&) {
+      if (node.kind == NodeKind::Send) result.written.insert({node.stage.func, node.stage.stage});
+      if (node.kind == NodeKind::Combine && tree_.reductions.at(node.stage).exchanges())
+        result.read.insert({node.stage.func, node.stage.stage});
       if (node.kind != NodeKind::Body) return;
       require_ordered(*node.instruction, node.stage);
-      if (is_shared(node.stage.func) || is_of_all(node.stage.func)) result.written.insert(node.stage.func);
+      if (is_shared(node.stage.func) || is_of_all(node.stage.func)) result.written.insert({node.stage.func});
       for (const Expr& call : calls_in(tree_.def(node.stage))) {
         const ir::Callee& callee = *ir::callee_of(call);
         if (callee.kind != ir::CalleeKind::Func) continue;
         const FuncId read{callee.index};
-        if (read != node.stage.func && (is_shared(read) || is_of_all(read))) result.read.insert(read);
+        if (read != node.stage.func && (is_shared(read) || is_of_all(read))) result.read.insert({read});
       }
     });
     return result;
@@ -96,19 +132,42 @@ class Barriers {
                  .func = tree_.func(stage.func).name});
   }
 
-  std::string conflict(const Pending& pending, const Pending& next) const {
-    for (FuncId f : next.read)
-      if (pending.written.count(f))
-        return fmt::format("{} is complete before it is read", tree_.func(f).name);
-    for (FuncId f : next.written) {
-      if (!is_shared(f)) continue;
-      if (pending.read.count(f))
-        return fmt::format("{} has been read before it is written again", tree_.func(f).name);
-      if (pending.written.count(f))
-        return fmt::format("{} is complete before it is updated", tree_.func(f).name);
+  struct Conflict {
+    std::string reason;  ///< empty: none
+    bool cluster = false;
+  };
+
+  /// One that the blocks of a cluster have goes before others, whose barrier serves both.
+  Conflict conflict(const Pending& pending, const Pending& next) const {
+    for (const bool cluster : {true, false}) {
+      Pending part = next;
+      part.keep_only([&](const Stored& s) { return is_of_cluster(s) == cluster; });
+      if (std::string reason = conflict_of(pending, part); !reason.empty())
+        return {std::move(reason), cluster};
+    }
+    return {};
+  }
+
+  std::string conflict_of(const Pending& pending, const Pending& next) const {
+    for (const Stored& s : next.read)
+      if (pending.written.count(s)) return fmt::format("{} complete before {} read", are(s), it(s));
+    for (const Stored& s : next.written) {
+      if (s.slots_of < 0 && !is_shared(s.func)) continue;
+      if (pending.read.count(s) && is_of_cluster(s))
+        return fmt::format("every block of the cluster runs, and has room for {}", name(s));
+      if (pending.read.count(s)) return fmt::format("{} been read before {} written again", have(s), it(s));
+      if (pending.written.count(s)) return fmt::format("{} complete before {} updated", are(s), it(s));
     }
     return "";
   }
+
+  // "total is", "the partial results of total are"; "it is", "they are".
+  std::string name(const Stored& s) const {
+    return (s.slots_of < 0 ? "" : "the partial results of ") + tree_.func(s.func).name;
+  }
+  std::string are(const Stored& s) const { return name(s) + (s.slots_of < 0 ? " is" : " are"); }
+  std::string have(const Stored& s) const { return name(s) + (s.slots_of < 0 ? " has" : " have"); }
+  static const char* it(const Stored& s) { return s.slots_of < 0 ? "it is" : "they are"; }
 
   /// Walk a node in order, placing barriers in front of leaves that conflict; `pending` is updated.
   void sequence(Node& node, Pending& pending) {
@@ -116,8 +175,10 @@ class Barriers {
       pending.merge(accesses(node));
       return;
     }
-    const bool repeats =
-        node.kind == NodeKind::Loop && tree_.loop(node.loop).binding != ir::Binding::GpuBlock;
+    const bool repeats = node.kind == NodeKind::Loop && !is_thread_loop(node) &&
+                         tree_.loop(node.loop).binding != ir::Binding::GpuBlock &&
+                         tree_.loop(node.loop).binding != ir::Binding::GpuCluster &&
+                         !ir::is_one(ir::simplify(tree_.loop(node.loop).extent, tree_.facts));
     const Pending before = pending;
     children(node, pending);
     if (!repeats) return;
@@ -132,14 +193,15 @@ class Barriers {
     for (std::size_t i = 0; i < node.children.size(); ++i) {
       Node& child = node.children[i];
       if (child.kind == NodeKind::Sync) {
-        pending = {};
+        passed(child, pending);
         continue;
       }
       if (is_leaf(child)) {
-        const std::string reason = conflict(pending, accesses(child));
-        if (!reason.empty()) {
-          node.children.insert(node.children.begin() + i, Node{.kind = NodeKind::Sync, .reason = reason});
-          pending = {};
+        const Conflict found = conflict(pending, accesses(child));
+        if (!found.reason.empty()) {
+          const Node sync{.kind = NodeKind::Sync, .reason = found.reason, .cluster = found.cluster};
+          node.children.insert(node.children.begin() + static_cast<std::ptrdiff_t>(i), sync);
+          passed(sync, pending);
           continue;
         }
       }

@@ -52,8 +52,10 @@ class ByteSpace : public Space {
 
   /// Every buffer of a block clears its own bytes; together they clear what is used.
   void begin_block() override {
-    if (buffer_.is_shared())
-      std::memset(region_.base + origin_, 0xff, static_cast<std::size_t>(end_ * size_));
+    if (!buffer_.is_shared()) return;
+    for (std::int64_t rank = 0; rank < region_.blocks; ++rank)
+      std::memset(region_.base + rank * region_.per_block + origin_, 0xff,
+                  static_cast<std::size_t>(end_ * size_));
   }
 
  private:
@@ -71,7 +73,15 @@ class ByteSpace : public Space {
         });
         return;
       }
-      offset[lane] = origin_ + index * size_;
+      const std::int64_t rank = a.rank ? a.rank[lane] : a.warp.rank;
+      if (rank < 0 || rank >= a.machine.code.cluster) {
+        report(a, lane, Fault::OutOfBounds, [&](const std::string& who, const std::string& text) {
+          return fmt::format("{} {} {} of the block of rank {} in a cluster of {}", who, verb, text, rank,
+                             a.machine.code.cluster);
+        });
+        return;
+      }
+      offset[lane] = rank * region_.per_block + origin_ + index * size_;
       legal |= LaneMask{1} << lane;
     });
     return legal;
@@ -127,7 +137,7 @@ class ByteSpace : public Space {
 
   /// Whether the other write is by an earlier lane of this very instruction and of the same value: harmless.
   static bool same_store(const WarpAccess& a, int lane, const Offsets& offset, const Conflict& conflict) {
-    const int other = conflict.thread - a.warp.number * kWarp;
+    const int other = conflict.thread - a.machine.thread(a.warp, 0);
     return conflict.with == Conflict::With::Write && conflict.interval == a.machine.clock.now && other >= 0 &&
            other < lane && (a.lanes >> other & 1) != 0 && offset[other] == offset[lane] &&
            a.cells[other].i == a.cells[lane].i;

@@ -92,6 +92,7 @@ class ExprPrinter {
   Text fast_math(const Expr& e);
   Text fused_multiply_add(const Expr& e);
   Text load(const Expr& e);
+  Text shuffle(const Expr& e);
   std::string operand(const Expr& e, Precedence at_least);
   std::string as_float(const Expr& e, Precedence at_least = Precedence::Conditional);
   Text call(const std::string& function, const std::vector<std::string>& arguments) const;

@@ -91,7 +91,9 @@ std::string KernelPrinter::print(const std::string& name) {
   const ir::Stmt body = take_narrow_scalars(kernel_.body);
   const std::string bounds =
       kernel_.max_threads > 0 ? fmt::format(" __launch_bounds__({})", kernel_.max_threads) : "";
-  const std::string head = fmt::format("extern \"C\" __global__ void{} {}(", bounds, name);
+  const std::string cluster =
+      kernel_.cluster > 1 ? fmt::format(" __cluster_dims__({}, 1, 1)", kernel_.cluster) : "";
+  const std::string head = fmt::format("extern \"C\" __global__ void{}{} {}(", cluster, bounds, name);
   line(head + parameters(head.size()) + ") {");
   ++depth_;
   shared_memory();
@@ -197,6 +199,7 @@ void KernelPrinter::statement(const ir::Stmt& s) {
       return branch(s);
     case StmtKind::Store:
       if (s->atomic()) return atomic_store(s);
+      if (s->remote()) return remote_store(s);
       return s->exprs[0]->type.is_vector() ? vector_store(s) : scalar_store(s);
     case StmtKind::Allocate:
       return allocation(s);
@@ -206,7 +209,8 @@ void KernelPrinter::statement(const ir::Stmt& s) {
     case StmtKind::Print:
       return print_line(s);
     case StmtKind::Barrier:
-      return line("__syncthreads();" +
+      return line((s->sync().kind == ir::SyncInfo::Kind::Cluster ? prelude_.use("cluster_barrier") + "();"
+                                                                 : "__syncthreads();") +
                   (s->sync().reason.empty() ? "" : "  // " + one_line(s->sync().reason)));
     case StmtKind::Note:
       comment(s->text());
@@ -330,6 +334,17 @@ void KernelPrinter::scalar_store(const ir::Stmt& s) {
     --depth_;
     line("}");
   }
+}
+
+/// To the same place in the shared memory of another block of the cluster.
+void KernelPrinter::remote_store(const ir::Stmt& s) {
+  const Type type = s->buffer()->type;
+  const int bits = 8 * type.bytes();
+  const Expr value = type.is_float() ? ir::make(Op::Bitcast, UInt(bits), {s->exprs[0]}) : s->exprs[0];
+  const std::string element = expressions_.element(s->buffer(), s->exprs[2]);
+  const std::string rank = scalar(s->exprs[3], Arithmetic::Index);
+  line(fmt::format("{}(&{}, {}, {});", prelude_.use(fmt::format("store_remote_{}", bits)), element, rank,
+                   scalar(value, Arithmetic::Data)));
 }
 
 void KernelPrinter::allocation(const ir::Stmt& s) {

@@ -37,6 +37,10 @@
   X(parallel)           \
   X(gpu_blocks)         \
   X(gpu_threads)        \
+  X(gpu_lanes)          \
+  X(gpu_warps)          \
+  X(gpu_tile)           \
+  X(cluster)            \
   X(partition)          \
   X(specialize)         \
   X(specialize_fail)    \
