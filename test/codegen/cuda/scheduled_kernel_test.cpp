@@ -149,7 +149,8 @@ extern "C" __global__ void __launch_bounds__(64) centred_out(const float* __rest
 }
 
 TEST(ScheduledKernel, ReducesByBlocksOfACluster) {
-  EXPECT_EQ(centred(4), R"(static __device__ __forceinline__ unsigned int remote_address(void* place, int rank) {
+  EXPECT_EQ(centred(4),
+            R"(static __device__ __forceinline__ unsigned int remote_address(void* place, int rank) {
   unsigned int r;
   asm("mapa.shared::cluster.u32 %0, %1, %2;"
       : "=r"(r) : "r"((unsigned int)__cvta_generic_to_shared(place)), "r"(rank));
