@@ -299,6 +299,30 @@ class Stage {
   }
   /// Splits by the factor (NAME.o, NAME.t) and binds the inner loop to thread x.
   Stage& gpu_threads(const LoopName& loop, Factor factor, Tail tail = Tail::Auto);
+  /// The iterations, at most 32, become the lanes of a warp: thread x is warp * 32 + lane.
+  Stage& gpu_lanes(const LoopName& loop);
+  /// Splits by the factor (NAME.o, NAME.l) and binds the inner loop to lanes.
+  Stage& gpu_lanes(const LoopName& loop, Factor factor, Tail tail = Tail::Auto);
+  /// The iterations become the warps of the block.
+  Stage& gpu_warps(const LoopName& loop);
+  /// Splits by the factor (NAME.o, NAME.w) and binds the inner loop to warps.
+  Stage& gpu_warps(const LoopName& loop, Factor factor, Tail tail = Tail::Auto);
+  /// Tiles up to three loops and binds the outer loops to blocks, the inner ones to threads. The names of the
+  /// outer loops, then of the inner ones.
+  Stage& gpu_tile(const std::vector<LoopName>& loops, const std::vector<LoopName>& blocks,
+                  const std::vector<LoopName>& threads, const std::vector<Factor>& factors,
+                  Tail tail = Tail::Auto);
+  Stage& gpu_tile(const LoopName& x, const LoopName& bx, const LoopName& tx, Factor x_size,
+                  Tail tail = Tail::Auto);
+  Stage& gpu_tile(const LoopName& x, const LoopName& y, const LoopName& bx, const LoopName& by,
+                  const LoopName& tx, const LoopName& ty, Factor x_size, Factor y_size,
+                  Tail tail = Tail::Auto);
+  Stage& gpu_tile(const LoopName& x, const LoopName& y, const LoopName& z, const LoopName& bx,
+                  const LoopName& by, const LoopName& bz, const LoopName& tx, const LoopName& ty,
+                  const LoopName& tz, Factor x_size, Factor y_size, Factor z_size, Tail tail = Tail::Auto);
+  /// The iterations become the blocks of a cluster, by their ranks: 1 to 8, up to 16 where the target allows
+  /// it. The loop stands inside the block loops, or inside those of the Func it is computed in.
+  Stage& cluster(const LoopName& loop);
 
   /// What copy(Async) copies at this loop runs `depth - 1` iterations ahead, in a ring of `depth` slots.
   Stage& pipeline(const LoopName& loop, Factor depth);

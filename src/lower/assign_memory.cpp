@@ -39,6 +39,7 @@ class MemoryPass {
  private:
   void walk(const Node& node, Surroundings around) {
     if (node.kind == NodeKind::Realize) realize(node.func, around);
+    if (node.kind == NodeKind::Reduce) make_slots(node.stage, around);
     if (node.kind == NodeKind::Loop && tree_.loop(node.loop).binding == ir::Binding::GpuThread)
       around.in_threads = true;
     for (const Node& child : node.children) {
@@ -114,6 +115,23 @@ class MemoryPass {
     for (std::size_t d = 0; d < b.strides.size(); ++d)
       if (ir::is_one(b.strides[d]) && !ir::is_one(b.extents[d])) return *ir::as_int(b.extents[d]);
     return 1;
+  }
+
+  /// Where warps leave their partial results for each other.
+  void make_slots(StageRef stage, const Surroundings& around) {
+    ThreadReduction& reduction = tree_.reductions.at(stage);
+    if (!reduction.exchanges()) return;
+    const lang::FuncDef& def = tree_.func(stage.func);
+    for (int c = 0; c < def.components(); ++c) {
+      ir::Buffer b{.name = def.name + (def.is_tuple() ? fmt::format(".{}", c) : "") + ".slots",
+                   .type = def.types[c],
+                   .space = MemorySpace::Shared,
+                   .mins = {ir::index(0)},
+                   .extents = {ir::index(reduction.sent())},
+                   .strides = {ir::index(1)}};
+      b.offset = reserve_shared(stage.func, b, *around.kernel);
+      reduction.slots.push_back(ir::make_buffer(std::move(b)));
+    }
   }
 
   void dense(ir::Buffer& b, FuncId func, Storage& storage) {

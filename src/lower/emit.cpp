@@ -13,8 +13,11 @@
 
 #include "calotype/error.h"
 #include "lower/addresses.h"
+#include "lower/atomic_updates.h"
 #include "lower/call_function.h"
+#include "lower/combine_threads.h"
 #include "lower/domain_condition.h"
+#include "lower/first_thread.h"
 #include "lower/iterations.h"
 #include "lower/one_sided_masks.h"
 #include "lower/partial_results.h"
@@ -97,6 +100,12 @@ class Emitter {
       case NodeKind::Body:
         async_ = node.instruction->engine == instr::Engine::AsyncCopy;
         return in_shared_loops(node, emit_body(node.stage));
+      case NodeKind::Reduce:
+        return emit_reduce(node);
+      case NodeKind::Send:
+        return combine_threads(node.stage).send();
+      case NodeKind::Combine:
+        return emit_combine(node.stage);
       case NodeKind::Sync:
         return ir::synchronise(node.sync);
       case NodeKind::First:
@@ -124,6 +133,42 @@ class Emitter {
     placed_ = guards_before;
     syncs.insert(syncs.begin(), in_iteration(tree_.loop(node.loop), ir::block(std::move(stmts)), iteration));
     return ir::block(std::move(syncs));
+  }
+
+  CombineThreads combine_threads(StageRef ref) { return {tree_, ref, *partial_results(ref), open_}; }
+
+  /// The loops with partial results of threads, and what combines those. Threads that a guard keeps out of
+  /// the loops have the identity.
+  ir::Stmt emit_reduce(const Node& node) {
+    const PartialResults& partial = *partial_results(node.stage);
+    const CombineThreads combine = combine_threads(node.stage);
+    std::vector<ir::Stmt> stmts;
+    for (const Node& child : node.children) {
+      stmts.push_back(emit_node(child));
+      if (child.kind != NodeKind::Loop) continue;
+      stmts.back() = partial.in_thread(guarded_by_rest(node.stage, stmts.back()));
+      stmts.push_back(combine.shuffle());
+    }
+    return partial.allocated(combine.allocated(ir::block(std::move(stmts))));
+  }
+
+  ir::Stmt emit_combine(StageRef ref) {
+    const CombineThreads combine = combine_threads(ref);
+    const ir::Stmt last = finish(ref, combine.own());
+    return tree_.reductions.at(ref).exchanges() ? ir::block({combine.receive(), last}) : last;
+  }
+
+  /// Guards that test loops around a reduction by threads stand around the loops with partial results alone.
+  ir::Stmt guarded_by_rest(StageRef stage, ir::Stmt body) {
+    const std::vector<Guard>& guards = tree_.stages.at(stage).guards;
+    for (std::size_t i = guards.size(); i-- > 0;)
+      if (!masks_one_side(guards[i]) && placed_.insert({stage, i}).second)
+        body = conditional(guards[i], body);
+    return body;
+  }
+
+  bool is_around_reduction(StageRef stage, LoopId loop) {
+    return tree_.reductions.count(stage) > 0 && !partial_results(stage)->has(loop);
   }
 
   ir::Stmt emit_realize(const Node& node) {
@@ -175,7 +220,8 @@ class Emitter {
     ir::Stmt body = children(node);
     // The innermost block loop comes here first.
     if (production_ && loop.binding == ir::Binding::GpuBlock) body = with_production(open_blocks(), body);
-    if (loop.sharers.empty()) body = guarded(node.stage, body, loop.var);
+    if (loop.sharers.empty() && !is_around_reduction(node.stage, node.loop))
+      body = guarded(node.stage, body, loop.var);
     open_.pop_back();
     std::vector<ir::Stmt> first;
     for (const PrefetchRegion& region : loop.prefetches) first.push_back(emit_prefetch(region));
@@ -185,11 +231,12 @@ class Emitter {
     ir::LoopInfo info{.var = loop.var, .binding = loop.binding, .axis = loop.axis};
     info.func = tree_.func(node.stage.func).name;
     info.origin = loop.origin;
+    info.part = loop.part;
     info.partition = loop.partition;
     info.partition_origin = loop.partition_origin;
     const ir::Stmt s = ir::for_loop(std::move(info), loop.min, loop.extent, body);
     const PartialResults* partial = partial_results(node.stage);
-    if (!partial || partial->around() != node.loop) return s;
+    if (!partial || partial->around() != node.loop || tree_.reductions.count(node.stage)) return s;
     return partial->wrap(s, [&](const std::vector<Expr>& values) { return finish(node.stage, values); });
   }
 
@@ -305,10 +352,10 @@ class Emitter {
         kept_ = false;
         return values;
       };
-      const ir::Stmt stores = partial          ? partial->accumulate(placed(partial->proof().terms))
-                              : is_atomic(ref) ? update(ref, placed({def.reduce_term}), indices)
-                              : async_         ? start_copy(buffers, placed(def.values())[0], indices[0])
-                                               : store_values(buffers, placed(def.values()), indices);
+      const ir::Stmt stores = partial                 ? partial->accumulate(placed(partial->proof().terms))
+                              : is_atomic(tree_, ref) ? update(ref, placed({def.reduce_term}), indices)
+                              : async_ ? start_copy(buffers, placed(def.values())[0], indices[0])
+                                       : store_values(buffers, placed(def.values()), indices);
       for (ir::Stmt& check : checks_) check = for_needed(tree_, ref, check);
       checks_.push_back(
           partial
@@ -378,19 +425,11 @@ class Emitter {
 
   // ---- Updates by several lanes or threads
 
-  /// Whether iterations that run at one time meet in a place.
-  bool is_atomic(StageRef ref) const {
-    const std::vector<LoopId>& loops = tree_.schedule_of(ref).loops;
-    return std::any_of(loops.begin(), loops.end(), [&](LoopId id) {
-      return tree_.scheduled.loop(id).sharing == schedule::Sharing::Atomic;
-    });
-  }
-
   /// The places combined with values, one a component.
   ir::Stmt update(StageRef ref, const std::vector<Expr>& values, const std::vector<Expr>& indices) {
     const std::vector<ir::BufferPtr>& buffers = buffers_of(ref.func);
-    if (is_atomic(ref)) {
-      require_shared(ref, buffers.front());
+    if (is_atomic(tree_, ref)) {
+      if (gpu_) require_shared(tree_, ref, *buffers.front());
       return ir::atomic_store(buffers.front(), *tree_.def(ref).reduce_op, values.front(), indices);
     }
     std::vector<Expr> before;
@@ -399,19 +438,6 @@ class Emitter {
     const Expr after = partial_results(ref)->proof().combine(before, values);
     return store_values(buffers, ir::is(after, ir::Op::Tuple) ? after->args : std::vector<Expr>{after},
                         indices);
-  }
-
-  void require_shared(StageRef ref, const ir::BufferPtr& buffer) const {
-    if (!gpu_ || (buffer->space != ir::MemorySpace::Register && buffer->space != ir::MemorySpace::Local))
-      return;
-    throw Error({.kind = ErrorKind::Schedule,
-                 .message = fmt::format("threads update '{}' together, but it is in {} memory of each",
-                                        tree_.func(ref.func).name, ir::to_string(buffer->space)),
-                 .func = tree_.func(ref.func).name,
-                 .stage = lang::stage_name(tree_.func(ref.func), ref.stage),
-                 .directive = tree_.schedule_of(ref).atomic_origin,
-                 .value = ir::to_string(buffer->space),
-                 .legal = "store_in(Shared), or compute_root"});
   }
 
   const PartialResults* partial_results(StageRef ref) {
@@ -487,22 +513,12 @@ class Emitter {
   /// Memory of the block is written by one thread along each axis that the nest does not bind.
   ir::Stmt one_thread(StageRef ref, const ir::BufferPtr& buffer, ir::Stmt s) {
     if (buffer->space == ir::MemorySpace::Register || buffer->space == ir::MemorySpace::Local) return s;
-    return first_thread(ref.func, std::move(s));
+    return first_thread(ref.func, std::move(s), buffer->space != ir::MemorySpace::Shared);
   }
 
-  /// On a GPU: by one thread along each axis that no loop around binds.
-  ir::Stmt first_thread(FuncId func, ir::Stmt s) {
-    if (!gpu_) return s;
-    for (int axis = 0; axis < 3; ++axis) {
-      if (kernel_->threads[axis] == 1 || addresses_.thread_loop(axis, open_)) continue;
-      ir::LoopInfo info{.var = ir::make_symbol(ir::SymbolKind::Loop, fmt::format("first.{}", "xyz"[axis])),
-                        .binding = ir::Binding::GpuThread,
-                        .axis = axis,
-                        .func = tree_.func(func).name,
-                        .origin = "one thread for the block"};
-      s = ir::for_loop(std::move(info), ir::index(0), ir::index(1), s);
-    }
-    return s;
+  /// On a GPU: by one thread along each axis that no loop around binds; of one block of a cluster.
+  ir::Stmt first_thread(FuncId func, ir::Stmt s, bool of_cluster = true) {
+    return gpu_ ? by_first_thread(tree_, *kernel_, func, open_, std::move(s), of_cluster) : s;
   }
 
   /// The block loops around.

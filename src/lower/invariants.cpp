@@ -57,7 +57,7 @@ void check_stmt(const ir::Stmt& s, const Function& f, std::set<std::uint64_t> bo
            fmt::format("a {} loop is left", ir::to_string(b)));
   }
   if (s->kind == ir::StmtKind::Store)
-    expect(s->exprs.size() == 3, "program", f.name, "an access is not flat");
+    expect(s->exprs.size() == (s->remote() ? 4u : 3u), "program", f.name, "an access is not flat");
   for (const ir::Stmt& child : s->stmts) check_stmt(child, f, bound);
 }
 
@@ -113,7 +113,8 @@ void check_tiles(const LoopTree& tree) {
     for (const Node* n : chain)
       in_threads_of_axis |= n->kind == NodeKind::Loop &&
                             tree.loop(n->loop).binding == ir::Binding::GpuThread &&
-                            tree.loop(n->loop).axis == tree.loop(node.loop).axis;
+                            tree.loop(n->loop).axis == tree.loop(node.loop).axis &&
+                            tree.loop(n->loop).part == tree.loop(node.loop).part;
     expect(!in_threads_of_axis, "tiles", tree.func(node.stage.func).name,
            "a thread loop stands inside one of its axis");
   });

@@ -42,7 +42,10 @@ enum class NodeKind {
   Produce,  ///< the nests of a Func's stages, in order
   Loop,     ///< children: the loop's body
   Body,     ///< one evaluation of a stage's definition
-  Sync,     ///< a synchronisation of the block's threads, placed by the sync pass alone
+  Reduce,   ///< a reduction by threads: the loops with partial results, then what combines them
+  Send,     ///< partial results of a stage go to the slots where other warps find them
+  Combine,  ///< partial results of threads become one, which updates the place
+  Sync,     ///< a synchronisation of the threads of a block or cluster, placed by the sync pass alone
   First,    ///< the children run for each of the first `count` iterations of a loop that follows, where it
             ///< has them
   Ahead,    ///< inside a loop: the children run for the iteration `count` later, where there is one
@@ -51,7 +54,7 @@ enum class NodeKind {
 struct Node {
   NodeKind kind;
   FuncId func;                                      ///< Realize, Produce
-  StageRef stage;                                   ///< Loop (its owner), Body
+  StageRef stage;                                   ///< Loop (its owner), Body, Reduce, Send, Combine
   LoopId loop;                                      ///< Loop, First, Ahead
   std::int64_t count = 0;                           ///< First, Ahead
   ir::SyncInfo sync;                                ///< Sync
@@ -82,6 +85,7 @@ struct LoopInfo {
   Expr min, extent;
   ir::Binding binding = ir::Binding::Serial;
   int axis = 0;
+  ir::ThreadPart part = ir::ThreadPart::Whole;
   StageRef owner;
   bool reduction = false;
   std::string name, origin;
@@ -134,9 +138,44 @@ struct Kept {
   std::vector<Expr> key;  ///< what they depend on, in terms of the call's sizes and Params
 };
 
+/// How the threads of a block combine their partial results of an update, set by the tiles pass: lanes that
+/// are next to each other by shuffles, then warps through slots in shared memory.
+struct ThreadReduction {
+  /// Positions of a thread: lane and warp along x (all of x is in `warp` where lanes are not combined), then
+  /// y and z, and the block's rank in its cluster.
+  enum Digit : std::size_t { Lane, Warp, Y, Z, Rank };
+  static constexpr std::size_t kDigits = 5;
+  std::array<std::int64_t, kDigits> extents{1, 1, 1, 1, 1};
+  std::array<bool, kDigits> reduced{};
+  /// Positions that may have terms: those beyond have the identity and send nothing.
+  std::array<std::int64_t, kDigits> used{1, 1, 1, 1, 1};
+  std::vector<ir::BufferPtr> slots;  ///< by component, set by the memory pass; empty: shuffles are enough
+
+  bool exchanges() const {
+    for (std::size_t d = Warp; d < kDigits; ++d)
+      if (reduced[d] && extents[d] > 1) return true;
+    return false;
+  }
+  bool in_cluster() const { return reduced[Rank] && extents[Rank] > 1; }
+  /// Partial results that a thread combines behind the exchange.
+  std::int64_t received() const {
+    std::int64_t count = 1;
+    for (std::size_t d = Warp; d < kDigits; ++d)
+      if (reduced[d]) count *= used[d];
+    return count;
+  }
+  /// Slots: of every thread that is not combined with its neighbours before.
+  std::int64_t sent() const {
+    std::int64_t count = reduced[Lane] ? 1 : extents[Lane];
+    for (std::size_t d = Warp; d < kDigits; ++d) count *= d == Rank && !reduced[d] ? 1 : extents[d];
+    return count;
+  }
+};
+
 /// A nest of a root stage that becomes a kernel, keyed by its stage.
 struct KernelInfo {
   std::array<std::int64_t, 3> threads{1, 1, 1};  ///< of the block, by axis: the largest bound extent
+  std::int64_t cluster = 1;                      ///< blocks of a cluster
   std::int64_t shared_bytes = 0;                 ///< set by the memory pass
 };
 
@@ -149,6 +188,7 @@ struct LoopTree {
   std::map<FuncId, Storage> storage;                       ///< of realised Funcs that are not outputs
   std::vector<Kept> kept;                                  ///< by FuncId
   std::map<StageRef, KernelInfo> kernels;                  ///< set by the tiles pass; empty on the host
+  std::map<StageRef, ThreadReduction> reductions;          ///< of stages with a Reduce node
   std::vector<ir::BufferPtr> inputs;                       ///< by InputId
   std::vector<ir::BufferPtr> outputs;                      ///< by position
   std::map<FuncId, std::vector<ir::BufferPtr>> output_of;  ///< by component

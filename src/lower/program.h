@@ -32,6 +32,7 @@ struct Function {
   std::array<ir::SymbolPtr, 3> block_vars{};  ///< null where the axis is not used
   std::array<ir::SymbolPtr, 3> thread_vars{};
   std::int64_t max_threads = 0;   ///< constant upper bound of the block's size
+  std::int64_t cluster = 1;       ///< blocks along x that make a cluster
   std::int64_t shared_bytes = 0;  ///< of the Shared allocations, as laid out by the memory pass
 };
 

@@ -11,6 +11,8 @@
 #include <algorithm>
 
 #include "lower/passes.h"
+#include "lower/thread_groups.h"
+#include "schedule/gpu.h"
 
 namespace calotype::lower {
 namespace {
@@ -38,8 +40,7 @@ class Tiles {
 
   void kernel(Node& nest) {
     const StageRef stage = nest.stage;
-    KernelInfo info;
-    measure_threads(nest, info);
+    KernelInfo info = group_threads(tree_, nest);
     kernel_ = &info;
     deal_out(nest, false);
     find_layouts(nest);
@@ -66,16 +67,6 @@ class Tiles {
     if (bound) return std::max<std::int64_t>(*bound, 1);
     refuse(loop.owner, fmt::format("the extent of {} '{}' has no constant bound", what, loop.name),
            ir::to_string(loop.extent), "split it by a constant first, or bound its dimension", directive);
-  }
-
-  void measure_threads(const Node& nest, KernelInfo& info) {
-    visit(nest, [&](const Node& node, const std::vector<const Node*>&) {
-      if (node.kind != NodeKind::Loop) return;
-      const LoopInfo& loop = tree_.loop(node.loop);
-      if (is_bound(loop, ir::Binding::GpuThread))
-        info.threads[loop.axis] =
-            std::max(info.threads[loop.axis], constant_extent(loop, "thread loop", loop.origin));
-    });
   }
 
   // ---- Unbound nests
@@ -214,6 +205,9 @@ class Tiles {
             .extent = constant_extent(loop, "register loop", tree_.scheduled.of(func).memory_origin)};
         if (is_bound(loop, ir::Binding::GpuThread)) {
           digit.axis = static_cast<layout::Axis>(loop.axis);
+          digit.weight = loop.part == ir::ThreadPart::Warp ? schedule::warp_lanes : 1;
+        } else if (is_bound(loop, ir::Binding::GpuCluster)) {
+          digit.axis = layout::Axis::Rank;
         } else {
           digit.weight = registers;
           registers *= digit.extent;

@@ -20,6 +20,8 @@ bool costs(const Expr& e) {
 
 bool worth_naming(const Expr& e) {
   if (e->args.empty()) return false;
+  // A thread's partial result has a name already.
+  if (ir::is(e, ir::Op::Load) && ir::buffer_of(e)->partial && ir::is_const(e->args[0])) return false;
   // Masks and indices of a vector say which accesses are dense and whole: a name would hide that from the
   // printer.
   if (e->type.is_vector() && e->type.element().is_integral()) return costs(e);

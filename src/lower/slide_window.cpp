@@ -46,7 +46,7 @@ class Slider {
       if (!slides || (sched_.store.kind == Place::Kind::At && id == sched_.store.loop)) break;
       const LoopInfo& loop = tree_.loop(id);
       if (loop.binding == ir::Binding::Parallel || loop.binding == ir::Binding::GpuBlock ||
-          loop.binding == ir::Binding::GpuThread)
+          loop.binding == ir::Binding::GpuThread || loop.binding == ir::Binding::GpuCluster)
         refuse(loop);
       if (loop.binding != ir::Binding::Serial || may_be_skipped(loop)) break;
       std::optional<std::size_t> d = sliding_dim(loop, slid);

@@ -96,7 +96,7 @@ struct Code {
   std::vector<std::pair<Register, Type>> scalars;
   std::array<Register, 3> block_vars, thread_vars;
   std::array<bool, 3> has_block_var{}, has_thread_var{};
-  std::int64_t max_threads = 0, shared_bytes = 0;
+  std::int64_t max_threads = 0, shared_bytes = 0, cluster = 1;
 };
 
 }  // namespace calotype::sim

@@ -28,6 +28,7 @@ class Compiler {
     if (!function_.gpu || function_.body == nullptr) refuse(code_, "it is no GPU kernel");
     code_.max_threads = function_.max_threads;
     code_.shared_bytes = function_.shared_bytes;
+    code_.cluster = function_.cluster;
     declare_arguments();
     declare_threads();
     statement(function_.body);
@@ -81,7 +82,8 @@ class Compiler {
         branch(s);
         break;
       case StmtKind::Store:
-        if (s->exprs.size() != 3) refuse(code_, "an access is not flat", ir::to_string(s));
+        if (s->exprs.size() != (s->remote() ? 4u : 3u))
+          refuse(code_, "an access is not flat", ir::to_string(s));
         builder_.store(s);
         break;
       case StmtKind::Allocate:
@@ -121,6 +123,11 @@ class Compiler {
       case ir::SyncInfo::Kind::Block:
         code_.barriers.push_back(sync.reason);
         builder_.emit(run_barrier, "Barrier").site = static_cast<int>(code_.barriers.size()) - 1;
+        break;
+      case ir::SyncInfo::Kind::Cluster:
+        code_.barriers.push_back(sync.reason);
+        builder_.emit(run_cluster_barrier, "ClusterBarrier").site =
+            static_cast<int>(code_.barriers.size()) - 1;
         break;
       case ir::SyncInfo::Kind::Commit:
         builder_.emit(run_commit, "Commit");

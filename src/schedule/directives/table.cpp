@@ -40,6 +40,10 @@
   X(gpu_blocks)         \
   X(gpu_threads)        \
   X(pipeline)           \
+  X(gpu_lanes)          \
+  X(gpu_warps)          \
+  X(gpu_tile)           \
+  X(cluster)            \
   X(partition)          \
   X(specialize)         \
   X(specialize_fail)    \

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "calotype/calotype.h"
+#include "codegen/cuda/nvrtc_compile.h"
 #include "codegen/cuda/printer.h"
 #include "lower/lower.h"
+#include "runtime/nvrtc.h"
 
 namespace calotype {
 namespace {
@@ -79,6 +81,138 @@ TEST(ScheduledKernel, FormsOfBuffersMakeAccessesWide) {
     EXPECT_NE(wide.find("__align__(16)"), std::string::npos) << wide;
     EXPECT_NE(half.find("__align__(8)"), std::string::npos) << half;
     EXPECT_EQ(half.find("__align__(16)"), std::string::npos) << half;
+  }
+}
+
+/// out(c, y) = in(c, y) - the sum of row y: a row by `blocks` blocks of 64 threads, each with 128 columns.
+std::string centred(int blocks) {
+  Dim K("K"), N("N");
+  ImageParam in(Float(32), {K, N}, "in");
+  Var c("c"), y("y");
+  RDom k(0, K, "k");
+  Func total("total"), out("out");
+  total(y) += in(k, y);
+  out(c, y) = in(c, y) - total(y);
+  const Pipeline pipeline("centred", {in}, {Output(out, {K, N})});
+  Schedule s;
+  s.assume("K", Assumption::exact(128 * blocks));
+  const auto deal_out = [&](Stage stage, const std::string& loop) {
+    stage.split(loop, "part", "own", 128).split("own", "o", "t", 64).gpu_threads("t").unroll("o");
+    if (blocks > 1) stage.cluster("part");
+  };
+  s["out"].compute_root().gpu_blocks("y");
+  deal_out(s["out"], "c");
+  Stage row = s.in("in");
+  row.compute_at("out", "y").store_in(Memory::Register);
+  deal_out(row, "d0");
+  s["total"].compute_at("out", "y").store_in(Memory::Register);
+  deal_out(s["total"].update(), "k");
+  const Target target = Target::cuda("sm_90a");
+  return cuda::print(
+      lower::lower(schedule::apply_or_throw(pipeline.graph(), s, target), {.target = target}).functions);
+}
+
+TEST(ScheduledKernel, ReducesByThreads) {
+  EXPECT_EQ(centred(1), R"(
+extern "C" __global__ void __launch_bounds__(64) centred_out(const float* __restrict__ in,
+    float* __restrict__ out, const int N, const int in_stride_1, const int out_stride_1) {
+  const int y = blockIdx.x;
+  const int thread_x = threadIdx.x;
+  float in_in[2];
+  // produce in.in: #9 compute_at(out, y)
+  in_in[0] = in[thread_x + in_stride_1 * y];
+  in_in[1] = in[thread_x + in_stride_1 * y + 64];
+  float total;
+  // produce total: #15 compute_at(out, y)
+  total = 0.0f;
+  float total_own;
+  __shared__ __align__(16) float total_slots[2];
+  total_own = 0.0f;
+  total_own = total_own + in_in[0];
+  total_own = total_own + in_in[1];
+  total_own = total_own + __shfl_xor_sync(0xffffffffu, total_own, 16);
+  total_own = total_own + __shfl_xor_sync(0xffffffffu, total_own, 8);
+  total_own = total_own + __shfl_xor_sync(0xffffffffu, total_own, 4);
+  total_own = total_own + __shfl_xor_sync(0xffffffffu, total_own, 2);
+  total_own = total_own + __shfl_xor_sync(0xffffffffu, total_own, 1);
+  if ((thread_x & 31) == 0) {
+    total_slots[thread_x >> 5] = total_own;
+  }
+  __syncthreads();  // the partial results of total are complete before they are read
+  total_own = total_slots[0];
+  total_own = total_own + total_slots[1];
+  total = total + total_own;
+  out[thread_x + out_stride_1 * y] = in_in[0] - total;
+  out[thread_x + out_stride_1 * y + 64] = in_in[1] - total;
+}
+)");
+}
+
+TEST(ScheduledKernel, ReducesByBlocksOfACluster) {
+  EXPECT_EQ(centred(4),
+            R"(static __device__ __forceinline__ unsigned int remote_address(void* place, int rank) {
+  unsigned int r;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;"
+      : "=r"(r) : "r"((unsigned int)__cvta_generic_to_shared(place)), "r"(rank));
+  return r;
+}
+static __device__ __forceinline__ void store_remote_32(void* place, int rank, unsigned int value) {
+  asm volatile("st.shared::cluster.b32 [%0], %1;" :: "r"(remote_address(place, rank)), "r"(value) : "memory");
+}
+static __device__ __forceinline__ void cluster_barrier() {
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(64) centred_out(const float* __restrict__ in,
+    float* __restrict__ out, const int N, const int in_stride_1, const int out_stride_1) {
+  const int block_x = blockIdx.x;
+  const int thread_x = threadIdx.x;
+  float in_in[2];
+  // produce in.in: #10 compute_at(out, y)
+  in_in[0] = in[thread_x + in_stride_1 * (block_x >> 2) + (block_x & 3) * 128];
+  in_in[1] = in[thread_x + in_stride_1 * (block_x >> 2) + (block_x & 3) * 128 + 64];
+  float total;
+  // produce total: #17 compute_at(out, y)
+  total = 0.0f;
+  float total_own;
+  __shared__ __align__(16) float total_slots[8];
+  total_own = 0.0f;
+  total_own = total_own + in_in[0];
+  total_own = total_own + in_in[1];
+  total_own = total_own + __shfl_xor_sync(0xffffffffu, total_own, 16);
+  total_own = total_own + __shfl_xor_sync(0xffffffffu, total_own, 8);
+  total_own = total_own + __shfl_xor_sync(0xffffffffu, total_own, 4);
+  total_own = total_own + __shfl_xor_sync(0xffffffffu, total_own, 2);
+  total_own = total_own + __shfl_xor_sync(0xffffffffu, total_own, 1);
+  cluster_barrier();  // every block of the cluster runs, and has room for the partial results of total
+  if ((thread_x & 31) < 4) {
+    store_remote_32(&total_slots[(thread_x >> 5) + (block_x & 3) * 2], thread_x & 31, (unsigned int)__float_as_int(total_own));
+  }
+  cluster_barrier();  // the partial results of total are complete before they are read
+  total_own = total_slots[0];
+  total_own = total_own + total_slots[1];
+  total_own = total_own + total_slots[2];
+  total_own = total_own + total_slots[3];
+  total_own = total_own + total_slots[4];
+  total_own = total_own + total_slots[5];
+  total_own = total_own + total_slots[6];
+  total_own = total_own + total_slots[7];
+  total = total + total_own;
+  out[thread_x + out_stride_1 * (block_x >> 2) + (block_x & 3) * 128] = in_in[0] - total;
+  out[thread_x + out_stride_1 * (block_x >> 2) + (block_x & 3) * 128 + 64] = in_in[1] - total;
+}
+)");
+}
+
+TEST(ScheduledKernel, ReductionsNeedNoStack) {
+  calotype_context context{};
+  if (calotype_nvrtc_version(&context) == 0) GTEST_SKIP() << context.error.message;
+  for (const int blocks : {1, 4, 16}) {
+    const cuda::Compiled compiled = cuda::compile(centred(blocks), "sm_90a", {.cache = false});
+    ASSERT_EQ(compiled.kernels.size(), 1u);
+    EXPECT_EQ(compiled.kernels[0].spill_bytes, 0);
+    EXPECT_EQ(compiled.kernels[0].stack_bytes, 0);
   }
 }
 
