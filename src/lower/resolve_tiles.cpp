@@ -116,6 +116,7 @@ class Tiles {
     const StageRef stage = chain.stage;
     const std::string& name = tree_.loop(pure.back()).name;
     std::vector<LoopId> order{add_loop(stage, name + ".o", ir::Binding::Serial)};
+    tree_.loop(order[0]).partition = ir::Partition::Never;  // few rounds, each of which tests where it ends
     for (int axis = 2; axis >= 0; --axis) {
       if (axis > 0 && kernel_->threads[axis] == 1) continue;
       order.push_back(add_loop(stage, axis == 0 ? name + ".t" : fmt::format("{}.t{}", name, "xyz"[axis]),

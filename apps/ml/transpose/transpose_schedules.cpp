@@ -90,7 +90,7 @@ Schedule gpu(const OperatorTypes& types) {
   Stage tile = s.in("x", {"out"});
   if (word > 1) {
     Stage words = s.in(tile.func(), {"out"});
-    s[words].compute_at("out", "mt").store_in(Memory::Register).vectorize("d0", word).unroll("d1");
+    s[words].compute_at("out", "mt").store_in(Memory::Register).vectorize("d0").unroll("d1");
   }
   s[tile]
       .compute_at("out", "mo")

@@ -37,20 +37,82 @@ extern "C" __global__ void __launch_bounds__(128) pairs_out(const float* __restr
   __shared__ __align__(16) float up[160];
   // produce up: #4 compute_at(out, xo)
   // up: dealt out to the block's threads
-  for (int x_o = 0; x_o < up_y_max - yo * 4 + 1; ++x_o) {
-    if (xo * 32 + thread_x <= up_x_max) {
-      if (thread_y < 1) {
-        up[x_o * 32 + thread_x] = in[xo * 32 + thread_x + (x_o + yo * 4) * in_stride_1] * 2.0f;
+  for (int x_o = 0; x_o < 2; ++x_o) {
+    if (x_o * 4 + yo * 4 + thread_y <= up_y_max) {
+      if (xo * 32 + thread_x <= up_x_max) {
+        up[x_o * 128 + thread_y * 32 + thread_x] = in[xo * 32 + thread_x + (x_o * 4 + yo * 4 + thread_y) * in_stride_1] * 2.0f;
       }
     }
   }
   __syncthreads();  // up is complete before it is read
   if (yo * 4 + thread_y < H) {
     if (xo * 32 + thread_x < W) {
-      const int v0 = thread_x + thread_y * 32;
+      const int v0 = thread_y * 32 + thread_x;
       out[xo * 32 + thread_x + (yo * 4 + thread_y) * out_stride_1] = up[v0] + up[v0 + 32];
     }
   }
+}
+)");
+}
+
+// Sizes without remainders, so that the text is the pipeline alone.
+TEST(ScheduledKernel, CopiesRunAheadInARing) {
+  Dim W("W"), K("K");
+  ImageParam in(Float(32), {W, K}, "in");
+  Var x("x");
+  RDom k(0, K, "k");
+  Func total("total"), out("out");
+  total(x) += in(x, k);
+  out(x) = total(x);
+  const Pipeline pipeline("sums", {in}, {Output(out, {W})});
+  Schedule s;
+  s.assume("W", Assumption::multiple(64)).assume("K", Assumption::multiple(4));
+  s.assume_buffer({.buffer = "in", .dense = true, .base_align = 16});
+  s["out"].split("x", "xo", "xi", 64).gpu_blocks("xo").gpu_threads("xi");
+  s["total"].compute_at("out", "xo").store_in(Memory::Register).gpu_threads("x");
+  s["total"].update().split("k", "ko", "ki", 4).reorder("ki", "x", "ko").gpu_threads("x").pipeline("ko", 3);
+  Stage rows = s.in("in", {"total"});
+  s[rows].compute_at(s["total"].update(), "ko").store_in(Memory::Shared).vectorize("d0", 4).copy(Copy::Async);
+  const Target target = Target::cuda("sm_90a");
+  const lower::Program program =
+      lower::lower(schedule::apply_or_throw(pipeline.graph(), s, target), {.target = target});
+  const std::string code = cuda::print(program.functions);
+  EXPECT_EQ(code.substr(code.find("extern")),
+            R"(extern "C" __global__ void __launch_bounds__(64) sums_out(const float* __restrict__ in,
+    float* __restrict__ out, const int W, const int K) {
+  const int xo = blockIdx.x;
+  const int thread_x = threadIdx.x;
+  __shared__ __align__(16) float in_in_total[768];
+  float total;
+  // produce total: #7 compute_at(out, xo)
+  total = 0.0f;
+  // total: #13 pipeline(ko, 3)
+  for (int ko_first = 0; ko_first < 2; ++ko_first) {
+    if (ko_first * 4 + 3 < K) {
+      // produce in.in(total): #15 compute_at(total.update(0), ko)
+      copy_async_16(&in_in_total[ko_first * 256 + thread_x * 4],
+                    &in[xo * 64 + (thread_x & 15) * 4 + (ko_first * 4 + (thread_x >> 4)) * W]);
+    }
+    commit_copies();
+  }
+  // total: #10 split(k, ko, ki, 4)
+  for (int ko = 0; ko < (K >> 2); ++ko) {
+    const int ko_slot = ko % 3;
+    wait_copies<1>();  // for this iteration's in.in(total)
+    __syncthreads();  // in.in(total) complete; the slot of the last iteration has been read
+    if (ko * 4 + 11 < K) {
+      const int ko_slot_1 = (ko + 2) % 3;
+      // produce in.in(total): #15 compute_at(total.update(0), ko)
+      copy_async_16(&in_in_total[ko_slot_1 * 256 + thread_x * 4],
+                    &in[xo * 64 + (thread_x & 15) * 4 + (ko * 4 + (thread_x >> 4) + 8) * W]);
+    }
+    commit_copies();
+    // total: #10 split(k, ko, ki, 4)
+    for (int ki = 0; ki < 4; ++ki) {
+      total = total + in_in_total[ki * 64 + ko_slot * 256 + thread_x];
+    }
+  }
+  out[xo * 64 + thread_x] = total;
 }
 )");
 }
