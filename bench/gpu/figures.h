@@ -15,6 +15,8 @@ struct GpuFigure {
   std::string name, description;
   /// What was measured, as keys and values; throws where a result is wrong.
   std::function<nlohmann::ordered_json(const cuda::Device& device)> measure;
+  /// The same for what needs no GPU.
+  std::function<nlohmann::ordered_json()> measure_here = nullptr;
 };
 
 /// What operators are measured under: a schedule by name (see shipped.h), with each combination of the knobs'
@@ -33,6 +35,10 @@ std::vector<GpuFigure> gpu_figures(const Schedules& schedules);
 
 /// The bandwidth of copies on the device.
 std::vector<GpuFigure> copy_figures();
+/// What a call costs the host, and in a graph.
+std::vector<GpuFigure> launch_figures();
+/// From an algorithm and a schedule to machine code, cold and from the disk cache.
+std::vector<GpuFigure> compile_figures();
 /// Operators whose floor is the bytes of their arguments over that bandwidth.
 std::vector<GpuFigure> memory_bound_figures(const Schedules& schedules);
 /// Operators on an image of 24 megapixels.

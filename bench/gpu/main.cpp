@@ -41,19 +41,26 @@ std::set<std::string> names_in(const std::string& path) {
   return names;
 }
 
-Json about(const calotype::cuda::Device& device) {
-  calotype_context context{};
+Json about_device(const calotype::cuda::Device& device) {
   int driver = 0;
   device.raw().driver->driver_version(&driver);
+  return {{"device", device.raw().name}, {"arch", device.arch()}, {"driver", driver}};
+}
+
+Json about_run() {
+  calotype_context context{};
   const std::time_t now = std::time(nullptr);
   char date[32];
   std::strftime(date, sizeof date, "%FT%TZ", std::gmtime(&now));
-  return {{"device", device.raw().name},
-          {"arch", device.arch()},
-          {"driver", driver},
-          {"nvrtc", calotype_nvrtc_version(&context)},
-          {"calotype", CALOTYPE_VERSION},
-          {"date", date}};
+  return {{"nvrtc", calotype_nvrtc_version(&context)}, {"calotype", CALOTYPE_VERSION}, {"date", date}};
+}
+
+Json measured(const GpuFigure& figure) {
+  if (figure.measure_here) return figure.measure_here();
+  const calotype::cuda::Device& device = calotype::cuda::Device::get();
+  Json record = figure.measure(device);
+  record.update(about_device(device));
+  return record;
 }
 
 void append(const std::string& path, const Json& record) {
@@ -65,7 +72,6 @@ void append(const std::string& path, const Json& record) {
 /// The exit code: 1 if a figure failed.
 int measure(const Options& options) {
   const auto start = std::chrono::steady_clock::now();
-  const calotype::cuda::Device& device = calotype::cuda::Device::get();
   const std::set<std::string> had = options.resume ? names_in(options.json) : std::set<std::string>{};
   int failures = 0;
   for (const GpuFigure& figure : gpu_figures(options.schedules)) {
@@ -77,10 +83,12 @@ int measure(const Options& options) {
     }
     Json record{{"name", figure.name}};
     try {
-      record.update(figure.measure(device));
-      record.update(about(device));
+      record.update(measured(figure));
+      record.update(about_run());
       if (!options.json.empty()) append(options.json, record);
     } catch (const std::exception& error) {
+      const auto* own = dynamic_cast<const Error*>(&error);
+      if (own && own->kind() == ErrorKind::Target) throw;  // nor will the next have a GPU
       record["error"] = error.what();
       ++failures;
     }

@@ -34,19 +34,21 @@ int64_t calotype_elements(const calotype_buffer* a) {
 }
 
 int calotype_span(const calotype_buffer* a, int64_t* bytes, int64_t* below) {
-  wide low = 0, high = 0;
-  const wide limit = INT64_MAX, size = calotype_type_bytes(a->type);
+  const int64_t size = calotype_type_bytes(a->type);
+  int64_t low = 0, high = 0; /* bytes, from the first element */
+  int overflow = 0;
   *bytes = *below = 0;
   if (calotype_elements(a) == 0) return 0;
   for (int d = 0; d < a->rank; ++d) {
-    wide reach = (wide)(a->dims[d].extent - 1) * a->dims[d].stride;
-    if (reach > limit || reach < -limit) return 1;
-    if (reach < 0) low += reach * size;
-    if (reach > 0) high += reach * size;
+    int64_t reach;
+    overflow |= __builtin_mul_overflow(a->dims[d].extent - 1, a->dims[d].stride, &reach);
+    overflow |= __builtin_mul_overflow(reach, size, &reach);
+    overflow |= __builtin_add_overflow(reach < 0 ? low : high, reach, reach < 0 ? &low : &high);
   }
-  if (high - low + size > limit) return 1;
-  *bytes = (int64_t)(high - low + size);
-  *below = (int64_t)-low;
+  overflow |= __builtin_sub_overflow(high, low, &high) | __builtin_add_overflow(high, size, &high);
+  if (overflow) return 1;
+  *bytes = high;
+  *below = -low;
   return 0;
 }
 
@@ -97,17 +99,8 @@ static int solvable(equation* e, int i, wide distance, int nonzero) {
   return 0;
 }
 
-/* Whether the buffers' spans are apart: what most arguments of a call are. */
-static int apart(const calotype_buffer* a, const calotype_buffer* b) {
-  int64_t bytes_a, below_a, bytes_b, below_b;
-  if (calotype_span(a, &bytes_a, &below_a) || calotype_span(b, &bytes_b, &below_b)) return 0;
-  const wide low_a = (wide)(uintptr_t)a->data - below_a, low_b = (wide)(uintptr_t)b->data - below_b;
-  return low_a + bytes_a <= low_b || low_b + bytes_b <= low_a;
-}
-
 int calotype_overlap(const calotype_buffer* a, const calotype_buffer* b) {
   if (a->device != b->device || calotype_elements(a) == 0 || calotype_elements(b) == 0) return 0;
-  if (apart(a, b)) return 0;
   equation e = {
       .size_a = calotype_type_bytes(a->type), .size_b = calotype_type_bytes(b->type), .budget = 100000};
   add_terms(&e, a, 1);

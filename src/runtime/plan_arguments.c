@@ -95,6 +95,9 @@ static calotype_error_kind check_memory(const call* c, const calotype_plan_argum
     return calotype_refuse(c->context, wanted->name, NULL, "smaller extents or strides",
                            "extents and strides reach beyond the 64-bit address space");
   }
+  call_memory* memory = &c->argument_memory[wanted - c->plan->arguments];
+  memory->low = (uintptr_t)b->data - (uintptr_t)below;
+  memory->bytes = bytes;
   if (wanted->is_output && calotype_overlaps_itself(b)) {
     return calotype_refuse(c->context, wanted->name, NULL, "strides that keep elements apart",
                            "the strides of the output make several elements share memory");
@@ -180,6 +183,11 @@ static int same_elements(const calotype_buffer* out, const calotype_buffer* in) 
   return same;
 }
 
+/* Whether two arguments' spans are apart, as most are: of those the elements need not be looked at. */
+static int apart(const call_memory* a, const call_memory* b) {
+  return a->low < b->low ? b->low - a->low >= (uint64_t)a->bytes : a->low - b->low >= (uint64_t)b->bytes;
+}
+
 calotype_error_kind call_check_overlaps(const call* c) {
   const calotype_plan_argument* names = c->plan->arguments;
   for (uint32_t i = 0; i < c->count; ++i) {
@@ -187,6 +195,7 @@ calotype_error_kind call_check_overlaps(const call* c) {
     for (uint32_t j = 0; j < c->count; ++j) {
       /* of two outputs, the pair once */
       if (j == i || names[j].is_param || (names[j].is_output && j > i)) continue;
+      if (apart(&c->argument_memory[i], &c->argument_memory[j])) continue;
       if (!calotype_overlap(c->arguments[i].buffer, c->arguments[j].buffer)) continue;
       if (names[i].shared_with == j + 1) {
         if (same_elements(c->arguments[i].buffer, c->arguments[j].buffer)) continue;

@@ -8,6 +8,8 @@
 typedef struct call_memory {
   void* pointer;   /* what functions get */
   void* allocated; /* to be released after the call, or null */
+  uintptr_t low;   /* of an argument that was checked: its lowest byte, and how many from there */
+  int64_t bytes;
 } call_memory;
 
 /* Kept values during the call. */

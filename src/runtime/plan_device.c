@@ -23,7 +23,8 @@ static calotype_error_kind make_mirror(const call* c, uint32_t i) {
                                               bytes + (int64_t)(align - 1), &memory);
   if (kind) return kind;
   char* start = (char*)memory + (align - ((uintptr_t)memory + (uintptr_t)below) % align) % align;
-  c->argument_memory[i] = (call_memory){start + below, memory};
+  c->argument_memory[i].pointer = start + below;
+  c->argument_memory[i].allocated = memory;
   if (c->plan->arguments[i].is_output && !c->plan->arguments[i].keeps) return CALOTYPE_GOOD;
   return device->upload(device->state, c->context, start, (const char*)b->data - below, bytes);
 }
@@ -78,7 +79,7 @@ static calotype_error_kind allocate_workspace(const call* c) {
     void* memory = NULL;
     kind = device->allocate(device->state, c->context, w->name, bytes, &memory);
     if (kind) return kind;
-    c->workspace[i] = (call_memory){memory, memory};
+    c->workspace[i] = (call_memory){.pointer = memory, .allocated = memory};
   }
   return CALOTYPE_GOOD;
 }

@@ -106,9 +106,31 @@ static calotype_cell select_cell(calotype_cell condition, calotype_cell then_cas
   return chosen;
 }
 
+/* An operand that is there already; 0: it has to be computed. */
+static int leaf(const calotype_op* op, const int64_t* slots, calotype_cell* value) {
+  value->overflow = 0;
+  value->value = op->opcode == CALOTYPE_OP_CONST ? op->value : 0;
+  if (op->opcode == CALOTYPE_OP_SLOT) value->value = slots[op->value];
+  return op->opcode == CALOTYPE_OP_CONST || op->opcode == CALOTYPE_OP_SLOT;
+}
+
+static int is_binary(int32_t opcode) { return opcode >= CALOTYPE_OP_ADD && opcode <= CALOTYPE_OP_OR; }
+
 int calotype_evaluate(const calotype_op* ops, calotype_code code, const int64_t* slots, calotype_cell* stack,
                       calotype_cell* temps, int64_t* result) {
   uint32_t top = 0; /* cells in use */
+  calotype_cell a, b;
+  /* Most conditions compare two sizes, and most extents are one. */
+  if (code.count == 1 && leaf(&ops[code.first], slots, &a)) {
+    *result = a.value;
+    return 0;
+  }
+  if (code.count == 3 && is_binary(ops[code.first + 2].opcode) && leaf(&ops[code.first], slots, &a) &&
+      leaf(&ops[code.first + 1], slots, &b)) {
+    a = binary(ops[code.first + 2].opcode, a, b);
+    *result = a.value;
+    return a.overflow != 0;
+  }
   for (const calotype_op* op = ops + code.first; op != ops + code.first + code.count; ++op) {
     switch (op->opcode) {
       case CALOTYPE_OP_CONST:

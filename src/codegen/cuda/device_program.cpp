@@ -37,6 +37,12 @@ bool is_aligned(const calotype_buffer& b) {
   return true;
 }
 
+int spilled_bytes(const Compiled& compiled) {
+  int bytes = 0;
+  for (const KernelFigures& k : compiled.kernels) bytes += k.spill_bytes;
+  return bytes;
+}
+
 std::string target_arch(const lower::Program& program) {
   return program.target.arch.empty() ? Device::get().arch() : program.target.arch;
 }
@@ -81,6 +87,7 @@ class DeviceProgram::Module {
 };
 
 struct DeviceProgram::Code {
+  PrintOptions options;
   std::string source;
   Compiled compiled;
   Once made, loaded;
@@ -108,7 +115,8 @@ DeviceProgram::DeviceProgram(const lower::Program& program, const CompileOptions
       aligned_(std::make_unique<Code>()) {
   options_.name = program.name + ".cu";
   auto start = Clock::now();
-  aligned_->source = print(functions_, {.aligned_arguments = true, .facts = aligned_stride_facts(program)});
+  aligned_->options = {.aligned_arguments = true, .facts = aligned_stride_facts(program)};
+  aligned_->source = print(functions_, aligned_->options);
   std::string general = print(functions_);
   seconds_.emplace_back("printing", since(start));
   if (general != aligned_->source) {
@@ -136,7 +144,18 @@ std::vector<std::string> DeviceProgram::warnings() const {
 }
 
 void DeviceProgram::make(Code& code) const {
-  code.made([&] { code.compiled = compile(code.source, arch_, options_); });
+  code.made([&] {
+    code.compiled = compile(code.source, arch_, options_);
+    for (const KernelFigures& k : code.compiled.kernels)
+      if (k.spill_bytes > 0) code.options.alone.insert(k.name);
+    if (code.options.alone.empty()) return;
+    // What spills is compiled once more with all the registers of a multiprocessor.
+    std::string source = print(functions_, code.options);
+    Compiled compiled = compile(source, arch_, options_);
+    if (spilled_bytes(compiled) >= spilled_bytes(code.compiled)) return;
+    code.source = std::move(source);
+    code.compiled = std::move(compiled);
+  });
 }
 
 void DeviceProgram::load(Code& code) const {

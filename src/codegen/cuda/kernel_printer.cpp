@@ -89,8 +89,10 @@ std::string KernelPrinter::print(const std::string& name) {
   find_index_symbols(kernel_.body);
   for (const ir::BufferPtr& b : kernel_.buffers) names_.declare(b);
   const ir::Stmt body = take_narrow_scalars(kernel_.body);
-  const std::string bounds =
-      kernel_.max_threads > 0 ? fmt::format(" __launch_bounds__({})", kernel_.max_threads) : "";
+  const std::string bounds = kernel_.max_threads > 0
+                                 ? fmt::format(" __launch_bounds__({}{})", kernel_.max_threads,
+                                               options_.alone.contains(name) ? ", 1" : "")
+                                 : "";
   const std::string cluster =
       kernel_.cluster > 1 ? fmt::format(" __cluster_dims__({}, 1, 1)", kernel_.cluster) : "";
   const std::string head = fmt::format("extern \"C\" __global__ void{}{} {}(", cluster, bounds, name);

@@ -1,6 +1,7 @@
 #pragma once
 // Lowered kernels to CUDA C.
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,10 @@ struct PrintOptions {
   bool aligned_arguments = false;
   /// What else is known about the scalars, as `set_range` or a `multiple`: wide accesses need proof.
   ir::Facts facts;
+  /// Kernels, by the names under which they are defined, that may take all the registers there are: one block
+  /// of theirs has a multiprocessor to itself. Of others the assembler weighs registers against how many
+  /// blocks share one, and rather spills a few bytes.
+  std::set<std::string> alone = {};
 };
 
 /// One source for all kernels of a program: no headers, no templates, byte-identical for equal input.

@@ -115,6 +115,15 @@ TEST_P(NvrtcCompile, CacheReturnsTheSame) {
   EXPECT_EQ(kept.kernels[0].registers, fresh.kernels[0].registers);
 }
 
+TEST_P(NvrtcCompile, KernelsAloneMayTakeAllRegisters) {
+  const std::vector<lower::Function> kernels{blur_row(), normalise_rows()};
+  const std::string shared = cuda::print(kernels), alone = cuda::print(kernels, {.alone = {"normalise"}});
+  EXPECT_NE(shared.find("__launch_bounds__(64) normalise("), std::string::npos) << shared;
+  EXPECT_NE(alone.find("__launch_bounds__(64, 1) normalise("), std::string::npos) << alone;
+  EXPECT_NE(alone.find("__launch_bounds__(64) blur_row("), std::string::npos) << alone;
+  EXPECT_EQ(cuda::compile(alone, GetParam(), {.cache = false}).kernels.size(), 2u);
+}
+
 /// A cache of the test's own.
 class NvrtcCache : public ::testing::Test {
  protected:
