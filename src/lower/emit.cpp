@@ -55,17 +55,10 @@ class Emitter {
       }
       const StageRef stage = child.stage;
       kernel_ = &tree_.kernels.at(stage);
-      std::string name = tree_.scheduled.graph.name + "_" + tree_.func(stage.func).name;
-      if (tree_.is_copy(stage))
-        name += "_stored";
-      else if (stage.stage > 0)
-        name += fmt::format("_update{}", stage.stage - 1);
-      for (char& c : name)
-        if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
       production_ = &child == &node.children.front() ? &node : nullptr;
       ir::Stmt kernel = emit_node(child);
       if (production_) kernel = with_production({}, kernel);
-      units.push_back({std::move(name), stage, if_used(stage.func, kernel)});
+      units.push_back({kernel_name(tree_, stage), stage, if_used(stage.func, kernel)});
     }
   }
 
@@ -346,7 +339,7 @@ class Emitter {
     if (!tree_.is_copy(ref)) {
       const auto placed = [&](std::vector<Expr> values) {
         for (std::size_t c = 0; c < values.size(); ++c) {
-          kept_ = is_kept(ref, c, values[c]);
+          kept_ = is_kept(tree_, ref, c, values[c]);
           values[c] = simple(place_in(values[c], ref));
         }
         kept_ = false;
@@ -383,13 +376,6 @@ class Emitter {
       const ir::BufferPtr& b = buffers_of(func)[static_cast<std::size_t>(of->component)];
       return Element{b, addresses_.of(func, b, first, ref, open_)};
     });
-  }
-
-  /// Whether a component of a Tuple stays as it is, so that its value is not read.
-  bool is_kept(StageRef ref, std::size_t component, const Expr& value) const {
-    const lang::FuncDef& func = tree_.func(ref.func);
-    return func.is_tuple() && func.is_read(value) && ir::equal(value->args, tree_.def(ref).lhs) &&
-           ir::callee_of(value)->component == static_cast<int>(component);
   }
 
   /// An expression of a definition, with its coordinates as values of the loops.

@@ -283,4 +283,15 @@ bool depends_on_loops(const LoopTree& tree, const Expr& e) {
 
 std::string to_string(const LoopTree& tree) { return Printer(tree).run(); }
 
+std::string kernel_name(const LoopTree& tree, StageRef stage) {
+  std::string name = tree.scheduled.graph.name + "_" + tree.func(stage.func).name;
+  if (tree.is_copy(stage))
+    name += "_stored";
+  else if (stage.stage > 0)
+    name += fmt::format("_update{}", stage.stage - 1);
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  return name;
+}
+
 }  // namespace calotype::lower

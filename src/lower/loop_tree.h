@@ -252,6 +252,9 @@ void require(LoopTree& tree, LoopTree::Check check);
 /// Whether a value may differ between iterations, so that no check of the call can speak of it.
 bool depends_on_loops(const LoopTree& tree, const Expr& e);
 
+/// What the kernel of a stage at root is called: a name of C.
+std::string kernel_name(const LoopTree& tree, StageRef stage);
+
 /// Text of the tree, for levels bounds to sync.
 std::string to_string(const LoopTree& tree);
 

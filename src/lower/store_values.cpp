@@ -41,4 +41,10 @@ Expr loaded(Type type, const ir::BufferPtr& buffer, const Expr& index) {
   return type == buffer->type ? load : ir::make(ir::Op::Bitcast, type, {load});
 }
 
+bool is_kept(const LoopTree& tree, StageRef ref, std::size_t component, const Expr& value) {
+  const lang::FuncDef& func = tree.func(ref.func);
+  return func.is_tuple() && func.is_read(value) && ir::equal(value->args, tree.def(ref).lhs) &&
+         ir::callee_of(value)->component == static_cast<int>(component);
+}
+
 }  // namespace calotype::lower

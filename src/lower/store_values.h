@@ -1,7 +1,7 @@
 #pragma once
 // The stores of one evaluation of a definition, and loads of what is stored.
 
-#include "ir/stmt.h"
+#include "lower/loop_tree.h"
 
 namespace calotype::lower {
 
@@ -12,5 +12,8 @@ ir::Stmt store_values(const std::vector<ir::BufferPtr>& buffers, const std::vect
 
 /// A value of the type from a buffer, which may hold the bits of it.
 Expr loaded(Type type, const ir::BufferPtr& buffer, const Expr& index);
+
+/// Whether a component of a Tuple stays as it is, so that its value is not read.
+bool is_kept(const LoopTree& tree, StageRef ref, std::size_t component, const Expr& value);
 
 }  // namespace calotype::lower
