@@ -68,6 +68,37 @@ std::string legal_text(const lower::Argument& a) {
   return fmt::format("a Buffer of {} with rank {}", a.type.str(), a.rank);
 }
 
+/// Whether 32 bits index the buffer. No check has seen its extents yet.
+bool is_narrow(const calotype_buffer& b) {
+  const double bytes = b.type.bits / 8;
+  double span = bytes;
+  for (int d = 0; d < b.rank; ++d) {
+    const calotype_dim& dim = b.dims[d];
+    span += std::abs(static_cast<double>(dim.stride)) * (static_cast<double>(dim.extent) - 1) * bytes;
+    // Coordinates are computed with as well: neither a box far from 0 nor one whose elements share their
+    // memory may leave 32 bits.
+    if (dim.extent > kNarrowBytes || dim.min > kNarrowBytes || dim.min < -kNarrowBytes) return false;
+  }
+  return span < kNarrowBytes;
+}
+
+/// The arguments of a call in the form of the runtime; without an allocation where they are few.
+class CallArguments {
+ public:
+  explicit CallArguments(std::size_t count) : count_(count), far_(count > kNear ? count : 0) {}
+  calotype_argument& operator[](std::size_t i) { return count_ > kNear ? far_[i] : near_[i]; }
+  std::span<const calotype_argument> all() const {
+    return count_ > kNear ? std::span<const calotype_argument>(far_)
+                          : std::span<const calotype_argument>(near_).first(count_);
+  }
+
+ private:
+  static constexpr std::size_t kNear = 16;
+  std::size_t count_;
+  std::array<calotype_argument, kNear> near_;
+  std::vector<calotype_argument> far_;
+};
+
 }  // namespace
 
 std::int64_t scalar_bits(double value, Type type, const std::string& name) {
@@ -153,24 +184,6 @@ std::int64_t KernelImpl::unit_stride(std::size_t argument, const calotype_buffer
   return b.dims[0].stride >= 1 && b.dims[0].stride <= kLargestUnitStride ? b.dims[0].stride : 0;
 }
 
-namespace {
-
-/// Whether 32 bits index the buffer. No check has seen its extents yet.
-bool is_narrow(const calotype_buffer& b) {
-  const double bytes = b.type.bits / 8;
-  double span = bytes;
-  for (int d = 0; d < b.rank; ++d) {
-    const calotype_dim& dim = b.dims[d];
-    span += std::abs(static_cast<double>(dim.stride)) * (static_cast<double>(dim.extent) - 1) * bytes;
-    // Coordinates are computed with as well: neither a box far from 0 nor one whose elements share their
-    // memory may leave 32 bits.
-    if (dim.extent > kNarrowBytes || dim.min > kNarrowBytes || dim.min < -kNarrowBytes) return false;
-  }
-  return span < kNarrowBytes;
-}
-
-}  // namespace
-
 const Variant& KernelImpl::variant_for(std::span<const calotype_argument> arguments, std::size_t way) const {
   bool units = true, narrow = target().is_gpu();
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -245,27 +258,6 @@ calotype_argument KernelImpl::convert(std::size_t position, const Arg& arg) cons
                .value = value,
                .legal = legal_text(expected)});
 }
-
-namespace {
-
-/// The arguments of a call in the form of the runtime; without an allocation where they are few.
-class CallArguments {
- public:
-  explicit CallArguments(std::size_t count) : count_(count), far_(count > kNear ? count : 0) {}
-  calotype_argument& operator[](std::size_t i) { return count_ > kNear ? far_[i] : near_[i]; }
-  std::span<const calotype_argument> all() const {
-    return count_ > kNear ? std::span<const calotype_argument>(far_)
-                          : std::span<const calotype_argument>(near_).first(count_);
-  }
-
- private:
-  static constexpr std::size_t kNear = 16;
-  std::size_t count_;
-  std::array<calotype_argument, kNear> near_;
-  std::vector<calotype_argument> far_;
-};
-
-}  // namespace
 
 void KernelImpl::call(std::span<const Arg> args) const {
   calotype_context context{};

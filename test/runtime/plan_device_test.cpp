@@ -236,6 +236,45 @@ TEST_F(DeviceCall, BlocksThatAreTooLarge) {
   EXPECT_TRUE(device.memory.empty());
 }
 
+TEST_F(DeviceCall, BlocksOfTooManyThreads) {
+  function.block[1] = function.grid[0];  // as many rows as the image has
+  Image a(40, 26, 40, 1), out(40, 26, 40, 0);
+  EXPECT_EQ(call(a.buffer, out.buffer), CALOTYPE_BAD_ARGUMENT);
+  EXPECT_STREQ(context.error.func, "brighten");
+  EXPECT_STREQ(context.error.message,
+               "the block would have 40 x 26 x 1 = 1040 threads, where at most 1024 fit");
+  EXPECT_EQ(device.launches, 0);
+  EXPECT_TRUE(device.memory.empty());
+  Image b(40, 25, 40, 1), fits(40, 25, 40, 0);
+  EXPECT_EQ(call(b.buffer, fits.buffer), CALOTYPE_GOOD) << context.error.message;
+}
+
+TEST_F(DeviceCall, MemoryIsAskedAboutBeforeAnythingIsDone) {
+  static int asked;
+  static const char* refused;
+  asked = 0;
+  const calotype_plan plan = sample_plan(&function);
+  calotype_device service = device.service();
+  service.check_memory = [](void*, calotype_context* c, const char* name, const calotype_buffer* b) {
+    ++asked;
+    EXPECT_NE(b->data, nullptr);
+    if (!refused || strcmp(name, refused) != 0) return CALOTYPE_GOOD;
+    c->error.kind = CALOTYPE_BAD_ARGUMENT;
+    return CALOTYPE_BAD_ARGUMENT;
+  };
+  const calotype_plan_code code{nullptr, &service};
+  Image a(7, 5, 9, 1), out(7, 5, 11, 0);
+  const calotype_argument arguments[] = {{&a.buffer, 0}, {nullptr, bits_of(3.0f)}, {&out.buffer, 0}};
+  refused = "out";
+  EXPECT_EQ(calotype_plan_run(&plan, &code, &context, arguments, 3), CALOTYPE_BAD_ARGUMENT);
+  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(device.uploads + device.launches, 0);
+  EXPECT_TRUE(device.memory.empty());
+  refused = nullptr;
+  EXPECT_EQ(calotype_plan_run(&plan, &code, &context, arguments, 3), CALOTYPE_GOOD);
+  EXPECT_EQ(out.memory[6], static_cast<uint8_t>(3 * 7));
+}
+
 TEST_F(DeviceCall, NoDevice) {
   Image a(7, 5, 9, 1), out(7, 5, 11, 0);
   const calotype_plan plan = sample_plan(&function);
