@@ -81,10 +81,33 @@ Schedule gpu_registers(const OperatorTypes& types) {
   return s;
 }
 
+// Short rows, of at most COLUMNS: a row a warp, in registers; no barrier is needed.
+Schedule gpu_short(const OperatorTypes& types) {
+  Schedule s;
+  const Knob columns = s.knob("COLUMNS", 1024), warps = s.knob("WARPS", 4),
+             vector = s.knob("VECTOR", 16 / types.all().bytes());
+  const auto a_row_a_warp = [&](Stage stage, const std::string& loop) {
+    stage.vectorize(loop, vector).gpu_lanes(loop + ".o", 32).unroll(loop + ".o.o").gpu_warps("r", warps);
+  };
+  s.assume("N", Assumption::range(1, columns));
+  s["out"].compute_root();
+  a_row_a_warp(s["out"], "c");
+  s["out"].gpu_blocks("r.o");
+  s["h"].compute_at("out", "r.o").store_in(Memory::Register);
+  a_row_a_warp(s["h"], "c");
+  s["scale"].compute_at("out", "r.o").store_in(Memory::Register).gpu_warps("r", warps);
+  for (const char* stage : {"total", "squares"}) {
+    s[stage].compute_at("out", "r.o").store_in(Memory::Register).gpu_warps("r", warps);
+    a_row_a_warp(s[stage].update(), "k");
+  }
+  return s;
+}
+
 CALOTYPE_SCHEDULES(layernorm_residual)
     .schedule("naive", Target::Kind::Host, "every stage for all rows, the output serial", naive)
     .schedule("host", Target::Kind::Host, "a row at a time, in vectors and in parallel", host)
     .schedule("gpu", Target::Kind::Cuda, "a row a block, sums by its threads in vectors", gpu)
-    .schedule("gpu_registers", Target::Kind::Cuda, "as gpu, the row in registers", gpu_registers);
+    .schedule("gpu_registers", Target::Kind::Cuda, "as gpu, the row in registers", gpu_registers)
+    .schedule("gpu_short", Target::Kind::Cuda, "a row a warp, in registers", gpu_short);
 
 }  // namespace

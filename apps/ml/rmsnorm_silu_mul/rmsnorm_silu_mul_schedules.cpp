@@ -80,11 +80,36 @@ Schedule gpu_registers(const OperatorTypes& types) {
   return s;
 }
 
+// Short rows, of at most COLUMNS: a row a warp, in registers; no barrier is needed.
+Schedule gpu_short(const OperatorTypes& types) {
+  Schedule s;
+  const Knob columns = s.knob("COLUMNS", 1024), warps = s.knob("WARPS", 4),
+             vector = s.knob("VECTOR", 16 / types.all().bytes());
+  const auto a_row_a_warp = [&](Stage stage, const std::string& loop, const std::string& row) {
+    stage.vectorize(loop, vector).gpu_lanes(loop + ".o", 32).unroll(loop + ".o.o").gpu_warps(row, warps);
+  };
+  s.assume("N", Assumption::range(1, columns));
+  s["value"].compute_inline();
+  s["out"].compute_root();
+  a_row_a_warp(s["out"], "c", "r");
+  s["out"].gpu_blocks("r.o");
+  for (const char* stage : {"squares", "scale"})
+    s[stage].compute_at("out", "r.o").store_in(Memory::Register).gpu_warps("r", warps);
+  a_row_a_warp(s["squares"].update(), "k", "r");
+  for (const char* input : {"x", "up"}) {
+    Stage row = s.in(input);
+    row.compute_at("out", "r.o").store_in(Memory::Register);
+    a_row_a_warp(row, "d0", "d1");
+  }
+  return s;
+}
+
 CALOTYPE_SCHEDULES(rmsnorm_silu_mul)
     .schedule("naive", Target::Kind::Host, "sums of squares of all rows first, the output serial", naive)
     .schedule("rows", Target::Kind::Host, "a row at a time, in parallel", rows)
     .schedule("host", Target::Kind::Host, "the rows vectorised, a sum of squares for each lane", host)
     .schedule("gpu", Target::Kind::Cuda, "a row a block, squares added by its threads in vectors", gpu)
-    .schedule("gpu_registers", Target::Kind::Cuda, "as gpu, the row in registers", gpu_registers);
+    .schedule("gpu_registers", Target::Kind::Cuda, "as gpu, the row in registers", gpu_registers)
+    .schedule("gpu_short", Target::Kind::Cuda, "a row a warp, in registers", gpu_short);
 
 }  // namespace

@@ -93,6 +93,28 @@ Schedule gpu_registers(const OperatorTypes& types) {
   return s;
 }
 
+// Short rows, of at most COLUMNS: a row a warp, whose lanes have it in registers; no barrier is needed.
+Schedule gpu_short(const OperatorTypes& types) {
+  Schedule s;
+  const Knob columns = s.knob("COLUMNS", 1024), warps = s.knob("WARPS", 4),
+             vector = s.knob("VECTOR", 16 / types.all().bytes());
+  s.assume("N", Assumption::range(1, columns));
+  const auto a_row_a_warp = [&](Stage stage, const std::string& loop) {
+    stage.vectorize(loop, vector).gpu_lanes(loop + ".o", 32).unroll(loop + ".o.o").gpu_warps("i", warps);
+  };
+  s["out"].compute_root();
+  a_row_a_warp(s["out"], "n");
+  s["out"].gpu_blocks("i.o", "j", "l");
+  s["value"].compute_at("out", "i.o").store_in(Memory::Register);
+  a_row_a_warp(s["value"], "n");
+  s["e"].compute_inline();
+  for (const char* stage : {"peak", "total"}) {
+    s[stage].compute_at("out", "i.o").store_in(Memory::Register).gpu_warps("i", warps);
+    a_row_a_warp(s[stage].update(), "k");
+  }
+  return s;
+}
+
 // Rows of at most 16 * PART by the blocks of a cluster, which have PART columns each: as in one block, and
 // maxima and sums are combined through their shared memory.
 Schedule gpu_cluster(const OperatorTypes& types) {
@@ -123,6 +145,7 @@ CALOTYPE_SCHEDULES(softmax)
     .schedule("host", Target::Kind::Host, "the rows vectorised, a maximum and a sum for each lane", host)
     .schedule("gpu", Target::Kind::Cuda, "a row a block, maxima and sums by its threads in vectors", gpu)
     .schedule("gpu_registers", Target::Kind::Cuda, "as gpu, the row in registers", gpu_registers)
+    .schedule("gpu_short", Target::Kind::Cuda, "a row a warp, in registers", gpu_short)
     .schedule("gpu_cluster", Target::Kind::Cuda, "a row by the blocks of a cluster", gpu_cluster);
 
 }  // namespace

@@ -107,6 +107,19 @@ Schedule gpu_rows(const OperatorTypes& types) {
   return s;
 }
 
+// Short rows: a row a warp.
+Schedule gpu_short_rows(const OperatorTypes& types) {
+  Schedule s;
+  const Knob columns = s.knob("COLUMNS", 1024), warps = s.knob("WARPS", 8),
+             vector = s.knob("VECTOR", 16 / types.of("x").bytes());
+  s.assume("N", Assumption::range(1, columns));
+  s["value"].compute_inline();
+  s["out"].compute_root().gpu_warps("i", warps).gpu_blocks("i.o", "j", "l");
+  s["total"].compute_at("out", "i.o").store_in(Memory::Register).gpu_warps("i", warps);
+  s["total"].update().vectorize("k", vector).gpu_lanes("k.o", 32).unroll("k.o.o").gpu_warps("i", warps);
+  return s;
+}
+
 CALOTYPE_SCHEDULES(sum)
     .schedule("naive", Target::Kind::Host, "one addition after the other", naive)
     .schedule("host", Target::Kind::Host, "chunks in parallel, a sum for each lane", host_all)
@@ -115,6 +128,7 @@ CALOTYPE_SCHEDULES(sum)
 CALOTYPE_SCHEDULES(sum_rows)
     .schedule("naive", Target::Kind::Host, "one addition after the other", naive)
     .schedule("host", Target::Kind::Host, "rows in parallel, a sum for each lane", host_rows)
-    .schedule("gpu", Target::Kind::Cuda, "a row a block, in vectors", gpu_rows);
+    .schedule("gpu", Target::Kind::Cuda, "a row a block, in vectors", gpu_rows)
+    .schedule("gpu_short", Target::Kind::Cuda, "a row a warp, in vectors", gpu_short_rows);
 
 }  // namespace
