@@ -114,7 +114,7 @@ class Tiles {
     }
     if (pure.empty()) return;
     const StageRef stage = chain.stage;
-    const std::string& name = tree_.loop(pure.back()).name;
+    const std::string name = tree_.loop(pure.back()).name;
     std::vector<LoopId> order{add_loop(stage, name + ".o", ir::Binding::Serial)};
     tree_.loop(order[0]).partition = ir::Partition::Never;  // few rounds, each of which tests where it ends
     for (int axis = 2; axis >= 0; --axis) {
