@@ -53,11 +53,23 @@ class Barriers {
   bool is_shared(FuncId func) const { return space_of(func) == ir::MemorySpace::Shared; }
 
   /// Memory of all, where stages of several Funcs run in one kernel. What is read of it is never written
-  /// again: that is a condition of sharing loops.
+  /// again, unless it is a scan's: that is a condition of sharing loops.
   bool is_of_all(FuncId func) const {
     const ir::MemorySpace space = space_of(func);
     return (space == ir::MemorySpace::Global || space == ir::MemorySpace::Argument) &&
            sharing(tree_.scheduled, func).size() > 1;
+  }
+
+  /// A scan of which the last values alone are held writes over others.
+  bool is_ring(FuncId func) const {
+    const auto storage = tree_.storage.find(func);
+    return storage != tree_.storage.end() && storage->second.scan.has_value();
+  }
+
+  /// Whether a block runs more than one iteration of a loop.
+  bool runs_again(LoopId id) const {
+    const LoopInfo& loop = tree_.loop(id);
+    return loop.binding != ir::Binding::GpuBlock || !tree_.schedule_of(loop.owner).persistent_origin.empty();
   }
 
   bool is_thread_loop(const Node& node) const {
@@ -101,7 +113,7 @@ class Barriers {
       if (pending.written.count(f))
         return fmt::format("{} is complete before it is read", tree_.func(f).name);
     for (FuncId f : next.written) {
-      if (!is_shared(f)) continue;
+      if (!is_shared(f) && !is_ring(f)) continue;
       if (pending.read.count(f))
         return fmt::format("{} has been read before it is written again", tree_.func(f).name);
       if (pending.written.count(f))
@@ -116,8 +128,7 @@ class Barriers {
       pending.merge(accesses(node));
       return;
     }
-    const bool repeats =
-        node.kind == NodeKind::Loop && tree_.loop(node.loop).binding != ir::Binding::GpuBlock;
+    const bool repeats = node.kind == NodeKind::Loop && runs_again(node.loop);
     const Pending before = pending;
     children(node, pending);
     if (!repeats) return;

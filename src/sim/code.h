@@ -95,6 +95,8 @@ struct Code {
   std::vector<std::pair<Register, Type>> scalars;
   std::array<Register, 3> block_vars, thread_vars;
   std::array<bool, 3> has_block_var{}, has_thread_var{};
+  Register grid_var{};  ///< how many blocks there are along x
+  bool has_grid_var = false;
   std::int64_t max_threads = 0, shared_bytes = 0;
 };
 
