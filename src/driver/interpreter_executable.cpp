@@ -16,6 +16,7 @@ namespace calotype::driver {
 namespace {
 
 constexpr unsigned char kPoison = 0xA5;
+constexpr std::uint32_t kResidentBlocks = 3;  // of a persistent grid: few, so that each has several tiles
 
 /// How many scalars and buffers a kernel takes.
 struct Shape {
@@ -42,6 +43,10 @@ class Device {
       return self(s).launch(c, function, grid, block, scalars, buffers);
     };
     interface_.finish = [](void*, calotype_context*) { return CALOTYPE_GOOD; };
+    interface_.resident = [](void*, calotype_context*, uint32_t, const uint32_t*, uint32_t* blocks) {
+      *blocks = kResidentBlocks;
+      return CALOTYPE_GOOD;
+    };
   }
   ~Device() {
     for (const auto& [memory, bytes] : memory_) std::free(memory);

@@ -18,6 +18,10 @@ void require_bindable(const Application& a, LoopId loop);
 /// Binds loops to the next free axes: x, then y, then z.
 void bind_axes(Application& a, const std::vector<LoopId>& loops, ir::Binding binding);
 
+/// For a directive on the grid of a stage: refuses one with fewer block loops of its own than `least`, 1
+/// or 2.
+void require_blocks(const Application& a, std::size_t least);
+
 /// After the defaults: how blocks and threads of all stages lie in each other, and how many threads there
 /// are.
 void check_gpu(State& state);

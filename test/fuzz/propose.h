@@ -51,6 +51,8 @@ void propose_vectorize(Draft&);
 void propose_parallel(Draft&);
 void propose_gpu_blocks(Draft&);
 void propose_gpu_threads(Draft&);
+void propose_persistent(Draft&);
+void propose_raster(Draft&);
 void propose_in(Draft&);
 void propose_rfactor(Draft&);
 void propose_bound_extent(Draft&);

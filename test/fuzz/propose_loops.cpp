@@ -159,6 +159,29 @@ void propose_gpu_blocks(Draft& d) {
   if (!blocks.empty()) d.record_stage([&](Stage& s) { s.gpu_blocks(blocks); });
 }
 
+namespace {
+
+/// How many loops of the stage at hand are bound to blocks.
+std::ptrdiff_t block_loops(const Draft& d) {
+  const auto& loops = d.state().loops_of(d.func, d.stage).loops;
+  return std::count_if(loops.begin(), loops.end(), [&](schedule::LoopId id) {
+    return d.state().loop(id).binding == ir::Binding::GpuBlock;
+  });
+}
+
+}  // namespace
+
+void propose_persistent(Draft& d) {
+  if (block_loops(d) == 0 && d.random.chance(80)) propose_gpu_blocks(d);
+  d.record_stage([](Stage& s) { s.persistent(); });
+}
+
+void propose_raster(Draft& d) {
+  if (block_loops(d) == 0 && d.random.chance(80)) propose_gpu_blocks(d);
+  const Factor strip = d.factor(6);
+  d.record_stage([&](Stage& s) { s.raster(Grouped{strip}); });
+}
+
 void propose_gpu_threads(Draft& d) {
   const bool pure_only = d.random.chance(70);
   const auto whole = constant_loops(d, 32, pure_only), all = d.free_loops(pure_only);

@@ -36,6 +36,8 @@
   X(vectorize)          \
   X(parallel)           \
   X(gpu_blocks)         \
+  X(persistent)         \
+  X(raster)             \
   X(gpu_threads)        \
   X(partition)          \
   X(specialize)         \
