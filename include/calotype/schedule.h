@@ -52,6 +52,13 @@ enum class Partition {
   Always,  ///< also where a loop inside could decide the same
 };
 
+/// What `prefetch` does where it would fetch beyond what the buffer holds.
+enum class PrefetchBounds {
+  NonFaulting,  ///< fetches there: a hint never faults
+  Clamp,        ///< fetches the nearest that the buffer holds
+  Guard,        ///< fetches nothing
+};
+
 /// A named integer of a schedule, which a tuner or `--set` may change.
 struct Knob {
   std::string name;
@@ -65,6 +72,11 @@ struct Factor {
   Factor(const Knob& knob) : number(knob.value), knob(knob.name) {}
   std::int64_t number;
   std::string knob;  ///< empty: a plain number
+};
+
+/// An order of tiles for `raster`: strips of `by` tiles along the second block loop, each along the first.
+struct Grouped {
+  Factor by;
 };
 
 /// A loop by name.
@@ -272,7 +284,8 @@ class Stage {
   Stage& partition(const LoopName& loop, Partition how);
   /// At the head of each iteration of `at`, fetch into the caches what the code inside will read of `of`
   /// when `from` (that loop or one around it) has advanced by `offset`.
-  Stage& prefetch(const FuncName& of, const LoopName& at, const LoopName& from, Factor offset);
+  Stage& prefetch(const FuncName& of, const LoopName& at, const LoopName& from, Factor offset,
+                  PrefetchBounds bounds = PrefetchBounds::NonFaulting);
   Stage& serial(const LoopName& loop);
   Stage& parallel(const LoopName& loop);
   Stage& unroll(const LoopName& loop);
@@ -288,6 +301,11 @@ class Stage {
   Stage& gpu_blocks(const LoopName& x, const Loops&... rest) {
     return gpu_blocks(std::vector<LoopName>{x, LoopName(rest)...});
   }
+  /// As many blocks as the device runs at one time, each of which goes from tile to tile: an iteration of the
+  /// block loops is a tile.
+  Stage& persistent();
+  /// The order in which tiles start, or in which the blocks of a persistent grid take them.
+  Stage& raster(const Grouped& order);
   /// Binds whole loops to threads x, y, z.
   Stage& gpu_threads(const std::vector<LoopName>& loops);
   Stage& gpu_threads(const LoopName& x) { return gpu_threads(std::vector<LoopName>{x}); }

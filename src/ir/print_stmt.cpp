@@ -87,6 +87,9 @@ class StmtPrinter {
         line((s->exprs.empty() ? "// measured: " : "count " + to_string(s->exprs[0]) + " of ") +
              s->meter().name);
         return print_children(*s);
+      case StmtKind::Locked:
+        line(fmt::format("locked by {}[{}]", s->buffer()->name, to_string(s->exprs[0])));
+        return print_children(*s);
     }
   }
 

@@ -134,6 +134,10 @@ Stmt call_extern(ExternCall call, std::vector<Expr> operands) {
                    std::make_shared<const ExternCall>(std::move(call)));
 }
 
+Stmt locked(const BufferPtr& buffer, Expr index, Stmt body) {
+  return make_stmt(StmtKind::Locked, {std::move(index)}, {std::move(body)}, buffer);
+}
+
 Stmt metered(Meter meter, Stmt body) {
   return make_stmt(StmtKind::Meter, {}, {std::move(body)}, std::make_shared<const Meter>(std::move(meter)));
 }

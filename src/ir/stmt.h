@@ -21,6 +21,7 @@ namespace calotype::ir {
 /// | Prefetch | index, (count, step)..         |              | Buffer    |
 /// | Extern   | as its record says             |              | ExternCall |
 /// | Meter    | [amount]                       | [body]       | Meter     |
+/// | Locked   | index                          | body         | Buffer    |
 ///
 /// Store: predicate is Bool of as many lanes as the value; false lanes touch no memory. It is always there:
 /// the constant true where there is no condition (`is_one(predicate)`). With an Atomic the element becomes
@@ -32,7 +33,8 @@ namespace calotype::ir {
 /// brace. Note: a comment for printers
 /// ("produce blur_y, computed at out.yo"). Prefetch: a hint to load the elements at index + i * step + j *
 /// step .. for all i, j .. below their counts; they need not exist. Let: may also bind a vector value. Meter:
-/// in profiled programs alone; see struct Meter.
+/// in profiled programs alone; see struct Meter. Locked: while the body runs, no other thread runs one that
+/// is locked by the same element of the buffer.
 ///
 /// The extents, mins and strides of a Buffer are part of its identity, not operands of the statements that
 /// name it: visiting and rewriting leave them alone.
@@ -49,7 +51,8 @@ enum class StmtKind : std::uint8_t {
   Note,
   Prefetch,
   Extern,
-  Meter
+  Meter,
+  Locked
 };
 
 /// A loop as printers and debuggers see it.
@@ -196,6 +199,7 @@ Stmt prefetch(const BufferPtr& buffer, Expr index,
 Stmt call_extern(ExternCall call, std::vector<Expr> operands);
 Stmt metered(Meter meter, Stmt body);  ///< Time, Stage
 Stmt count(Meter meter, Expr amount);  ///< Sum, Peak; the amount is an Int(64)
+Stmt locked(const BufferPtr& buffer, Expr index, Stmt body);
 
 /// Rebuild with mapped expressions and statements; returns `s` itself if nothing changed. A null statement
 /// from `on_stmt` removes it.

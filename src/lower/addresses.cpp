@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "calotype/error.h"
@@ -37,9 +38,43 @@ Expr Addresses::of(FuncId func, const ir::BufferPtr& b, const std::vector<Expr>&
   for (std::size_t d = 0; d < stored.size(); ++d)
     if (storage.shape[d] == 1) stored[d] = storage.box[d].min;
   if (storage.layout) return in_registers(func, storage, stored, user, open);
+  if (storage.scan && storage.scan->shifts) {
+    const auto d = static_cast<std::size_t>(storage.scan->dim);
+    std::vector<std::int64_t> rings = storage.folds;
+    rings[d] = 0;
+    stored[d] = storage.box[d].min + slot_of(*storage.scan, coordinates, user, open);
+    return simple(strided(b, stored, rings) + start_of_copy(storage, b));
+  }
   if (const auto& parts = tree_.scheduled.of(func).storage.layout; !parts.empty())
     return simple(index_of_parts(parts, b, positions(storage, stored)) + start_of_copy(storage, b));
   return simple(strided(b, stored, storage.folds) + start_of_copy(storage, b));
+}
+
+Expr Addresses::slot_of(const FoldedScan& scan, const std::vector<Expr>& coordinates, StageRef user,
+                        const std::vector<LoopId>& open) const {
+  const bool own = user == scan.writer;
+  const bool inside = std::all_of(scan.loops.begin(), scan.loops.end(), [&](LoopId id) {
+    return std::find(open.begin(), open.end(), id) != open.end();
+  });
+  Expr newest = user.func == scan.writer.func ? scan.before : scan.last;
+  if (own || (inside && user.func != scan.writer.func)) {
+    const StageInfo& info = tree_.stages.at(scan.writer);
+    ir::Substitution values;
+    for (std::size_t i = 0; i < info.dims.size(); ++i)
+      if (info.coordinates[i].defined()) values.emplace_back(info.dims[i], info.coordinates[i]);
+    newest = ir::substitute(tree_.def(scan.writer).lhs[static_cast<std::size_t>(scan.dim)], values);
+    if (own || scan.earlier.count(user)) newest = newest - ir::index(scan.step);
+  }
+  const Expr c = cast(Int(64), coordinates[static_cast<std::size_t>(scan.dim)]);
+  const Expr age = simple(ir::index(scan.step) * (newest - c));
+  if (!own) return age;
+  const std::optional<std::int64_t> known = ir::as_int(age);
+  if (!known)
+    throw Error({.kind = ErrorKind::Internal,
+                 .message = "a scan is at no constant distance from its own values",
+                 .func = tree_.func(user.func).name,
+                 .value = ir::to_string(age)});
+  return ir::index(std::max<std::int64_t>(*known, 0));  // what is written becomes the newest
 }
 
 Expr Addresses::start_of_copy(const Storage& storage, const ir::BufferPtr& b) {

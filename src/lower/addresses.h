@@ -15,6 +15,10 @@ class Addresses {
   /// layout, ring or strides. Error(Schedule) if it is in registers that another thread than this one holds.
   Expr of(FuncId func, const ir::BufferPtr& buffer, const std::vector<Expr>& coordinates, StageRef user,
           const std::vector<LoopId>& open) const;
+  /// The slot of an element of a scan whose slots move up, used by a stage inside the loops `open`. What the
+  /// update reads is where it was before they moved.
+  Expr slot_of(const FoldedScan& scan, const std::vector<Expr>& coordinates, StageRef user,
+               const std::vector<LoopId>& open) const;
   /// By strides alone; along a dimension that is folded the place in the ring.
   Expr strided(const ir::BufferPtr& buffer, const std::vector<Expr>& coordinates,
                const std::vector<std::int64_t>& folds) const;

@@ -24,6 +24,7 @@ constexpr std::int64_t kStackBytes = 64 * 1024;     // larger host storage goes 
 constexpr std::int64_t kStackLimit = 1024 * 1024;   // of all Funcs: worker threads have few megabytes
 constexpr std::int64_t kPrivateLimit = 512 * 1024;  // what CUDA gives a thread of local memory
 constexpr std::int64_t kSharedAlign = 128;
+constexpr std::int64_t kMostMoved = 256;  // elements that a scan holds, of which each iteration moves all
 
 struct Surroundings {
   const Node* kernel = nullptr;  // nest of the root stage around, on a GPU
@@ -55,6 +56,7 @@ class MemoryPass {
     const MemorySpace space = choose_space(func, storage, around);
     require_shared(func, space);
     reserve_private(func, storage, space, around);
+    if (storage.scan) storage.scan->shifts = moves_up(func, storage, space);
     for (int c = 0; c < def.components(); ++c) {
       ir::Buffer b{.name = def.is_tuple() ? fmt::format("{}.{}", def.name, c) : def.name,
                    .type = stored_type(def.types[c]),
@@ -210,6 +212,14 @@ class MemoryPass {
     return ir::make_var(symbol);
   }
 
+  /// Whether a scan's last values are in slots that move, with indices that are constant from one iteration
+  /// to the next: registers, as long as not too many have to move. Else they are a ring.
+  bool moves_up(FuncId func, const Storage& storage, MemorySpace space) const {
+    if (space != MemorySpace::Register && space != MemorySpace::Local && space != MemorySpace::Stack)
+      return false;
+    return tree_.scheduled.of(func).storage.layout.empty() && constant_elements(func, storage) <= kMostMoved;
+  }
+
   /// Elements if the storage has a constant upper bound, else -1.
   std::int64_t constant_elements(FuncId func, const Storage& storage) const {
     if (storage.layout) return storage.layout->size(layout::Axis::Register);
@@ -287,8 +297,9 @@ class MemoryPass {
       if (storage.shape[d] < 0 && !storage.folds[d])
         refuse(
             func,
-            fmt::format("storage of this kind needs a constant size, and dimension {} has no constant bound",
-                        d),
+            fmt::format(
+                "storage of this kind needs a constant size, and dimension {} has no constant bound{}", d,
+                storage.unfolded.empty() ? "" : "; " + storage.unfolded),
             ir::to_string(ir::simplify(storage.box[d].max - storage.box[d].min + ir::index(1), tree_.facts)),
             fmt::format(
                 "bound('{0}', ...) on the output it follows from, bound_storage('{0}', ...), or a constant "

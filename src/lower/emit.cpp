@@ -17,6 +17,7 @@
 #include "lower/call_function.h"
 #include "lower/combine_threads.h"
 #include "lower/domain_condition.h"
+#include "lower/fetch_ahead.h"
 #include "lower/first_thread.h"
 #include "lower/iterations.h"
 #include "lower/one_sided_masks.h"
@@ -24,11 +25,10 @@
 #include "lower/passes.h"
 #include "lower/store_values.h"
 #include "lower/trace_lines.h"
+#include "schedule/scan.h"
 
 namespace calotype::lower {
 namespace {
-
-constexpr std::int64_t kLineBytes = 64;  // of a cache
 
 class Emitter {
  public:
@@ -217,7 +217,8 @@ class Emitter {
       body = guarded(node.stage, body, loop.var);
     open_.pop_back();
     std::vector<ir::Stmt> first;
-    for (const PrefetchRegion& region : loop.prefetches) first.push_back(emit_prefetch(region));
+    for (const PrefetchRegion& region : loop.prefetches)
+      first.push_back(fetch_ahead(tree_, addresses_, region));
     first.push_back(body);
     body = ir::block(std::move(first));
     body = with_names(loop, body, is_pipeline(node));
@@ -245,38 +246,6 @@ class Emitter {
   bool runs_in(StageRef stage, LoopId id) const {
     const std::vector<LoopId>& own = tree_.schedule_of(stage).loops;
     return std::find(own.begin(), own.end(), id) != own.end();
-  }
-
-  /// The lines of cache that hold the box: along dimension 0 where its stride is 1 one element of each.
-  ir::Stmt emit_prefetch(const PrefetchRegion& region) {
-    if (region.of->kind == ir::CalleeKind::Input)
-      return emit_prefetch(region, tree_.inputs[region.of->index], true);
-    std::vector<ir::Stmt> components;
-    for (const ir::BufferPtr& b : buffers_of(FuncId{region.of->index}))
-      components.push_back(emit_prefetch(region, b, false));
-    return ir::block(std::move(components));
-  }
-
-  ir::Stmt emit_prefetch(const PrefetchRegion& region, const ir::BufferPtr& b, bool input) {
-    std::vector<Expr> first;
-    std::vector<std::pair<Expr, Expr>> counts_and_steps;
-    for (std::size_t d = 0; d < region.box.size(); ++d) {
-      const ir::Interval& i = region.box[d];
-      const Expr line = ir::index(ir::is_one(b->strides[d]) ? kLineBytes / b->type.bytes() : 1);
-      first.push_back(i.min);
-      counts_and_steps.emplace_back(simple((i.max - i.min + line - ir::index(1)) / line + ir::index(1)),
-                                    simple(line * b->strides[d]));
-    }
-    return ir::prefetch(b, input ? addresses_.strided(b, first, {}) : prefetched_index(region, b, first),
-                        counts_and_steps);
-  }
-
-  // In a ring the box starts at its slot; what wraps around is in the caches already.
-  Expr prefetched_index(const PrefetchRegion& region, const ir::BufferPtr& b,
-                        const std::vector<Expr>& first) {
-    auto it = tree_.storage.find(FuncId{region.of->index});
-    if (it == tree_.storage.end()) return addresses_.strided(b, first, {});
-    return simple(addresses_.strided(b, first, it->second.folds) + Addresses::start_of_copy(it->second, b));
   }
 
   /// Inside out, a guard goes around the body of the first of the stage's loops whose variable it tests;
@@ -345,15 +314,17 @@ class Emitter {
         kept_ = false;
         return values;
       };
-      const ir::Stmt stores = partial                 ? partial->accumulate(placed(partial->proof().terms))
-                              : is_atomic(tree_, ref) ? update(ref, placed({def.reduce_term}), indices)
-                              : async_ ? start_copy(buffers, placed(def.values())[0], indices[0])
-                                       : store_values(buffers, placed(def.values()), indices);
+      const ir::Stmt stores =
+          partial  ? partial->accumulate(placed(partial->proof().terms))
+          : async_ ? start_copy(buffers, placed(def.values())[0], indices[0])
+          : is_atomic(tree_, ref) && buffers.size() == 1
+              ? update(ref, placed({def.reduce_term}), indices)
+              : in_turn(ref, store_values(buffers, placed(def.values()), indices), indices);
       for (ir::Stmt& check : checks_) check = for_needed(tree_, ref, check);
-      checks_.push_back(
-          partial
-              ? stores
-              : with_masked_stores(tree_, ref, with_store_lines(tree_, ref, buffers, stores, coordinates)));
+      checks_.push_back(partial ? stores
+                                : with_masked_stores(tree_, ref,
+                                                     moved_up(ref, with_store_lines(tree_, ref, buffers,
+                                                                                    stores, coordinates))));
       s = ir::block(checks_);
     }
     s = plain.around(reading.around(s));
@@ -364,6 +335,22 @@ class Emitter {
   /// The value is kept for the caller's copy, which cannot wait for what has been started.
   ir::Stmt start_copy(const std::vector<ir::BufferPtr>& to, const Expr& value, const Expr& index) {
     return ir::async_store(ir::store(to.front(), carried_ = value, {index}));
+  }
+
+  /// Where a scan's last values are in slots that move, they do so before a new one is stored.
+  ir::Stmt moved_up(StageRef ref, const ir::Stmt& stores) {
+    const auto storage = tree_.storage.find(ref.func);
+    if (storage == tree_.storage.end() || !storage->second.scan || !storage->second.scan->shifts ||
+        ref != storage->second.scan->writer)
+      return stores;
+    const FoldedScan& scan = *storage->second.scan;
+    const auto dim = static_cast<std::size_t>(scan.dim);
+    const Expr moved = ir::index(scan.step) * (place_in(tree_.def(ref).lhs[dim], ref) - scan.before);
+    return with_slots_moved(stores,
+                            {.count = storage->second.folds[dim],
+                             .stride = storage->second.buffers.front()->strides[dim],
+                             .available = ir::index(scan.given - 1) + moved},
+                            tree_.facts);
   }
 
   ir::Stmt emit_extern(StageRef ref) {
@@ -414,7 +401,7 @@ class Emitter {
   /// The places combined with values, one a component.
   ir::Stmt update(StageRef ref, const std::vector<Expr>& values, const std::vector<Expr>& indices) {
     const std::vector<ir::BufferPtr>& buffers = buffers_of(ref.func);
-    if (is_atomic(tree_, ref)) {
+    if (is_atomic(tree_, ref) && buffers.size() == 1) {
       if (gpu_) require_shared(tree_, ref, *buffers.front());
       return ir::atomic_store(buffers.front(), *tree_.def(ref).reduce_op, values.front(), indices);
     }
@@ -422,8 +409,16 @@ class Emitter {
     for (std::size_t c = 0; c < buffers.size(); ++c)
       before.push_back(ir::make(ir::Op::Load, buffers[c]->type, {indices[c]}, buffers[c]));
     const Expr after = partial_results(ref)->proof().combine(before, values);
-    return store_values(buffers, ir::is(after, ir::Op::Tuple) ? after->args : std::vector<Expr>{after},
-                        indices);
+    return in_turn(
+        ref,
+        store_values(buffers, ir::is(after, ir::Op::Tuple) ? after->args : std::vector<Expr>{after}, indices),
+        indices);
+  }
+
+  /// Of several values, which no instruction updates together, threads take turns.
+  ir::Stmt in_turn(StageRef ref, ir::Stmt stores, const std::vector<Expr>& indices) const {
+    if (!is_atomic(tree_, ref)) return stores;
+    return ir::locked(buffers_of(ref.func).front(), indices.front(), std::move(stores));
   }
 
   const PartialResults* partial_results(StageRef ref) {
@@ -467,10 +462,12 @@ class Emitter {
     return simple(inside);
   }
 
-  /// Whether what the stage writes are the values that are stored for the caller.
+  /// Whether what the stage writes are the values that are stored for the caller. Of a scan of which memory
+  /// has the last ones alone each stage writes some.
   bool is_final(StageRef ref) const {
     return tree_.stored_of.count(ref.func) &&
-           ref.stage + 1 == static_cast<int>(tree_.func(ref.func).stages.size());
+           (ref.stage + 1 == static_cast<int>(tree_.func(ref.func).stages.size()) ||
+            schedule::folded_scan(tree_.scheduled, ref.func));
   }
 
   ir::Stmt copied_out(StageRef ref, ir::Stmt s, const std::vector<Expr>& indices,

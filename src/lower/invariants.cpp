@@ -145,6 +145,7 @@ void check_program(const Program& program) {
   for (const Function& f : program.functions) {
     std::set<std::uint64_t> bound;
     for (const ir::SymbolPtr& s : f.scalars) bound.insert(s->unique);
+    if (f.resident_blocks) bound.insert(f.resident_blocks->unique);
     for (int axis = 0; axis < 3; ++axis) {
       if (f.block_vars[axis]) bound.insert(f.block_vars[axis]->unique);
       if (f.thread_vars[axis]) bound.insert(f.thread_vars[axis]->unique);

@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,6 +77,7 @@ using Box = std::vector<ir::Interval>;
 struct PrefetchRegion {
   ir::CalleePtr of;
   Box box;
+  PrefetchBounds bounds = PrefetchBounds::NonFaulting;
   std::string origin;
 };
 
@@ -114,6 +116,19 @@ struct StageInfo {
   std::vector<ReadBox> reads;  ///< of a stage that a function computes, in the order of first use
 };
 
+/// How a scan lies in memory that holds its last values alone: see fold_scans.cpp.
+struct FoldedScan {
+  int dim = 0;                 ///< the coordinate that moves from one iteration to the next
+  StageRef writer;             ///< the update
+  int step = 1;                ///< by which it moves: 1 or -1
+  Expr before, last;           ///< the newest value there is before the first iteration and after the last
+  std::int64_t given = 0;      ///< at least so many there are before the first
+  std::vector<LoopId> loops;   ///< what the reduction loop has become
+  std::set<StageRef> earlier;  ///< stages that share them, with bodies before the writer's
+  bool shifts = false;  ///< the newest is slot 0 and values move up, so that no index depends on a loop; else
+                        ///< a ring. Set by the memory pass
+};
+
 /// Storage of a Func.
 struct Storage {
   Box box;                             ///< coordinates that are stored
@@ -129,6 +144,14 @@ struct Storage {
   std::int64_t copies = 1;          ///< of all of it, used in turn
   Expr copy;                        ///< which of them is in use, in terms of loops; with several
   std::vector<std::int64_t> shape;  ///< constant upper bounds of the extents, for tiles and stacks; -1: none
+  std::optional<FoldedScan> scan;
+  std::string unfolded;  ///< of a scan for which a few values would do: what reads too far
+};
+
+/// What a loop that was fused into another one has become: a quotient or a remainder of that one's iteration,
+/// from 0 to below the extent.
+struct FusedPart {
+  Expr value, extent;
 };
 
 /// A Func at root whose values stay from one call to the next.
@@ -184,6 +207,7 @@ struct LoopTree {
   Node root;
   std::vector<Binding> root_lets;
   std::vector<LoopInfo> loops;  ///< by LoopId
+  std::vector<FusedPart> fused_parts;
   std::map<StageRef, StageInfo> stages;
   std::map<FuncId, Storage> storage;                       ///< of realised Funcs that are not outputs
   std::vector<Kept> kept;                                  ///< by FuncId
@@ -234,7 +258,8 @@ struct LoopTree {
   /// else.
   bool is_copy(StageRef s) const {
     return s.stage > 0 && stored_of.count(s.func) &&
-           s.stage + 1 == static_cast<int>(func(s.func).stages.size());
+           s.stage + 1 == static_cast<int>(func(s.func).stages.size()) &&
+           ir::equal(def(s).value, func(s.func).read(def(s).lhs));
   }
 };
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "lower/passes.h"
+#include "lower/tile_order.h"
 #include "schedule/forms.h"
 
 namespace calotype::lower {
@@ -382,9 +383,12 @@ class ProgramMaker {
     Function f;
     f.name = unit.name;
     f.gpu = unit.kernel.has_value();
+    ir::Facts facts = tree_.facts;
     if (f.gpu) {
       f.body = KernelBinder(f, tree_.kernels.at(*unit.kernel)).run(unit.stmt);
-      f.body = simplify_stmt(f.body, kernel_facts(f));
+      order_tiles(f, tree_, *unit.kernel, facts);
+      learn_variables(f, facts);
+      f.body = simplify_stmt(f.body, facts);
     } else {
       f.body = unit.stmt;
     }
@@ -403,7 +407,7 @@ class ProgramMaker {
     require_known(collector.uses.symbols, f);
     if (f.gpu) {
       require_grid(f);
-      f.body = plain_division(share_values(f.body), kernel_facts(f));
+      f.body = plain_division(share_values(f.body), facts);
       std::vector<ir::BufferPtr> arguments = tree_.inputs;
       for (const auto* more : {&tree_.outputs, &tree_.stored})
         arguments.insert(arguments.end(), more->begin(), more->end());
@@ -413,8 +417,7 @@ class ProgramMaker {
     program_.functions.push_back(std::move(f));
   }
 
-  ir::Facts kernel_facts(const Function& f) const {
-    ir::Facts facts = tree_.facts;
+  void learn_variables(const Function& f, ir::Facts& facts) const {
     for (int axis = 0; axis < 3; ++axis) {
       if (f.block_vars[axis])
         facts.set_range(f.block_vars[axis], ir::index(0),
@@ -422,7 +425,6 @@ class ProgramMaker {
       if (f.thread_vars[axis])
         facts.set_range(f.thread_vars[axis], ir::index(0), f.block[axis] - ir::index(1));
     }
-    return facts;
   }
 
   /// The Func whose definition uses a size.
@@ -450,7 +452,8 @@ class ProgramMaker {
     for (const ir::SymbolPtr& s : used) {
       if (known(s)) continue;
       const bool thread = std::find(f.block_vars.begin(), f.block_vars.end(), s) != f.block_vars.end() ||
-                          std::find(f.thread_vars.begin(), f.thread_vars.end(), s) != f.thread_vars.end();
+                          std::find(f.thread_vars.begin(), f.thread_vars.end(), s) != f.thread_vars.end() ||
+                          s == f.resident_blocks;
       if (thread) continue;
       if (s->kind == ir::SymbolKind::Dim) refuse_unknown(s);
       throw Error(

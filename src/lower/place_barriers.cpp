@@ -133,11 +133,31 @@ class Barriers {
   bool is_shared(FuncId func) const { return space_of(func) == ir::MemorySpace::Shared; }
 
   /// Memory of all, where stages of several Funcs run in one kernel. What is read of it is never written
-  /// again: that is a condition of sharing loops.
+  /// again, unless it is a scan's: that is a condition of sharing loops.
   bool is_of_all(FuncId func) const {
     const ir::MemorySpace space = space_of(func);
     return (space == ir::MemorySpace::Global || space == ir::MemorySpace::Argument) &&
            sharing(tree_.scheduled, func).size() > 1;
+  }
+
+  /// A scan of which the last values alone are held writes over others.
+  bool is_ring(FuncId func) const {
+    const auto storage = tree_.storage.find(func);
+    return storage != tree_.storage.end() && storage->second.scan.has_value();
+  }
+
+  /// Whether a block runs more than one iteration of a loop.
+  bool runs_again(LoopId id) const {
+    const LoopInfo& loop = tree_.loop(id);
+    switch (loop.binding) {
+      case ir::Binding::GpuThread:
+      case ir::Binding::GpuCluster:
+        return false;
+      case ir::Binding::GpuBlock:
+        return !tree_.schedule_of(loop.owner).persistent_origin.empty();
+      default:
+        return !ir::is_one(ir::simplify(loop.extent, tree_.facts));
+    }
   }
 
   bool is_thread_loop(const Node& node) const {
@@ -213,7 +233,7 @@ class Barriers {
       if (stored(s)) return fmt::format("{} complete before {} read", are(s), it(s));
     for (const std::set<Stored>* stores : {&next.written, &next.started})
       for (const Stored& s : *stores) {
-        if (s.slots_of < 0 && !is_shared(s.func)) continue;
+        if (s.slots_of < 0 && !is_shared(s.func) && !is_ring(s.func)) continue;
         if (pending.read.count(s) && is_of_cluster(s))
           return fmt::format("every block of the cluster runs, and has room for {}", name(s));
         if (pending.read.count(s)) return fmt::format("{} been read before {} written again", have(s), it(s));
@@ -270,10 +290,7 @@ class Barriers {
       pending.merge(accesses(node));
       return;
     }
-    const bool repeats = node.kind == NodeKind::Loop && !is_thread_loop(node) &&
-                         tree_.loop(node.loop).binding != ir::Binding::GpuBlock &&
-                         tree_.loop(node.loop).binding != ir::Binding::GpuCluster &&
-                         !ir::is_one(ir::simplify(tree_.loop(node.loop).extent, tree_.facts));
+    const bool repeats = node.kind == NodeKind::Loop && runs_again(node.loop);
     const Pending before = pending;
     children(node, pending);
     if (!repeats) return;

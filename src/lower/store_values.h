@@ -1,6 +1,7 @@
 #pragma once
 // The stores of one evaluation of a definition, and loads of what is stored.
 
+#include "ir/simplify.h"
 #include "lower/loop_tree.h"
 
 namespace calotype::lower {
@@ -9,6 +10,16 @@ namespace calotype::lower {
 /// its value is not stored; values that read what an earlier store overwrites are named before it.
 ir::Stmt store_values(const std::vector<ir::BufferPtr>& buffers, const std::vector<Expr>& values,
                       const std::vector<Expr>& indices);
+
+/// Slots in which a scan has its last values, the newest first.
+struct Slots {
+  std::int64_t count = 1;
+  Expr stride;     ///< elements from one to the next
+  Expr available;  ///< how many hold a value
+};
+/// Stores of such a scan, to the first slot: in front of each, after the value to be stored is computed, slot
+/// i + 1 takes what slot i has.
+ir::Stmt with_slots_moved(const ir::Stmt& stores, const Slots& slots, const ir::Facts& facts);
 
 /// A value of the type from a buffer, which may hold the bits of it.
 Expr loaded(Type type, const ir::BufferPtr& buffer, const Expr& index);

@@ -131,6 +131,8 @@ enum {
            (calotype_cu_handle * function, calotype_cu_handle module, const char* name))                     \
   FUNCTION(function_attribute, cuFuncGetAttribute, (int* value, int attribute, calotype_cu_handle function)) \
   FUNCTION(function_set, cuFuncSetAttribute, (calotype_cu_handle function, int attribute, int value))        \
+  FUNCTION(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor,                                           \
+           (int* blocks, calotype_cu_handle function, int threads, size_t shared_bytes))                     \
   FUNCTION(launch, cuLaunchKernel,                                                                           \
            (calotype_cu_handle function, unsigned grid_x, unsigned grid_y, unsigned grid_z,                  \
             unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,                     \

@@ -273,6 +273,20 @@ void bind_part(Application& a, LoopId loop, ir::ThreadPart part) {
   a.state.out.loops[loop.value].part = part;
 }
 
+void require_blocks(const Application& a, std::size_t least) {
+  const std::size_t blocks = bound_loops(a.state, a.func, a.stage, ir::Binding::GpuBlock).size();
+  const std::string stage = a.state.stage_name(a.func, a.stage);
+  if (blocks < least)
+    a.refuse(fmt::format("{} of the loops of {} is bound to blocks", blocks == 0 ? "none" : "one", stage),
+             a.state.loops_text(a.func, a.stage),
+             fmt::format("gpu_blocks over {}", least == 1 ? "one" : "two"));
+  for (const SharedNest& nest : a.state.out.shared)
+    if (nest.func == a.func && nest.stage == a.stage)
+      a.refuse(fmt::format("{} runs in the block loops of {}, by {}", stage,
+                           a.state.stage_name(nest.with, nest.with_stage), nest.origin),
+               stage, fmt::format("the same of {}", a.state.stage_name(nest.with, nest.with_stage)));
+}
+
 void bind_axes(Application& a, const std::vector<LoopId>& loops, ir::Binding binding) {
   const bool block = binding == ir::Binding::GpuBlock;
   if (!block) require_apart(a, loops.front(), ir::ThreadPart::Whole);

@@ -25,6 +25,9 @@ void bind_axes(Application& a, const std::vector<LoopId>& loops, ir::Binding bin
 
 /// Binds a loop to the lanes of a warp or to the warps of the block.
 void bind_part(Application& a, LoopId loop, ir::ThreadPart part);
+/// For a directive on the grid of a stage: refuses one with fewer block loops of its own than `least`, 1
+/// or 2.
+void require_blocks(const Application& a, std::size_t least);
 
 /// After the defaults: how blocks and threads of all stages lie in each other, and how many threads there
 /// are.

@@ -78,6 +78,10 @@ class StageRaces {
       loop.sharing = Sharing::Partial;
       return true;
     }
+    if (!sched_.atomic_origin.empty() && f_.is_tuple() && loop.binding == ir::Binding::Vector) {
+      refuse(id, meeting + "; lanes cannot take turns at several values", "a serial or parallel loop");
+      return false;
+    }
     if (!sched_.atomic_origin.empty()) {
       loop.sharing = Sharing::Atomic;
       note_reassociation(state_, func_, stage_, id);
@@ -94,7 +98,10 @@ class StageRaces {
     if (state_.loop(id).binding == ir::Binding::GpuThread && !by_threads(id) && proof.unproved.empty())
       text += fmt::format("; store_in(register) of '{}' at block level: a partial result in each thread",
                           f_.name);
-    if (def_.reduce_op && !f_.is_tuple()) text += "; atomic, by which iterations that meet take turns";
+    const bool several = f_.is_tuple() && !state_.out.target.is_gpu() && proof.unproved.empty() &&
+                         proof.commutative && state_.loop(id).binding != ir::Binding::Vector;
+    if ((def_.reduce_op && !f_.is_tuple()) || several)
+      text += "; atomic, by which iterations that meet take turns";
     return text;
   }
 

@@ -56,6 +56,7 @@ struct Prefetch {
   ir::CalleePtr of;
   LoopId at, from;
   std::int64_t offset = 0;
+  PrefetchBounds bounds = PrefetchBounds::NonFaulting;
   std::string origin;
 };
 
@@ -73,7 +74,10 @@ struct StageSchedule {
   std::vector<Transform> transforms;
   std::vector<Prefetch> prefetches;
   std::vector<SoftwarePipeline> pipelines;
-  std::string atomic_origin;  ///< the directive by which its updates may be atomic; empty: none
+  std::string atomic_origin;      ///< the directive by which its updates may be atomic; empty: none
+  std::string persistent_origin;  ///< the directive by which blocks go from tile to tile; empty: none
+  std::int64_t raster_strip = 0;  ///< tiles of a strip along the second block loop; 0: row by row
+  std::string raster_origin;
 
   /// Whether a tail moves back, so that some elements are computed twice: maybe at one time, but always the
   /// same value.

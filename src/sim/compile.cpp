@@ -51,6 +51,11 @@ class Compiler {
   }
 
   void declare_threads() {
+    if (const ir::SymbolPtr& s = function_.resident_blocks) {
+      code_.has_grid_var = true;
+      code_.grid_var = builder_.reserve(1, true);
+      builder_.bind(s, code_.grid_var);
+    }
     for (int axis = 0; axis < 3; ++axis) {
       if (const ir::SymbolPtr& s = function_.block_vars[axis]) {
         code_.has_block_var[axis] = true;
@@ -107,6 +112,8 @@ class Compiler {
         refuse(code_, "an extern stage in a kernel", ir::to_string(s));
       case StmtKind::Meter:
         refuse(code_, "a profile of a kernel", ir::to_string(s));
+      case StmtKind::Locked:
+        refuse(code_, "a lock in a kernel", ir::to_string(s));
     }
     builder_.release(mark);
   }

@@ -125,6 +125,7 @@ void Machine::set_scalars(Warp& warp) const {
     const auto& [r, type] = code.scalars[i];
     *warp.write(r) = decode(type, &launch.scalars[i]);  // the low bytes come first
   }
+  if (code.has_grid_var) *warp.write(code.grid_var) = of_int(launch.grid[0]);
   for (int axis = 0; axis < 3; ++axis) {
     if (!code.has_thread_var[axis]) continue;
     Cell* cells = warp.write(code.thread_vars[axis]);

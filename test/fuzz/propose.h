@@ -55,6 +55,8 @@ void propose_gpu_lanes(Draft&);
 void propose_gpu_warps(Draft&);
 void propose_gpu_tile(Draft&);
 void propose_cluster(Draft&);
+void propose_persistent(Draft&);
+void propose_raster(Draft&);
 void propose_in(Draft&);
 void propose_rfactor(Draft&);
 void propose_bound_extent(Draft&);

@@ -187,6 +187,14 @@ void propose_part(Draft& d, Whole whole, Split split) {
   }
 }
 
+/// How many loops of the stage at hand are bound to blocks.
+std::ptrdiff_t block_loops(const Draft& d) {
+  const auto& loops = d.state().loops_of(d.func, d.stage).loops;
+  return std::count_if(loops.begin(), loops.end(), [&](schedule::LoopId id) {
+    return d.state().loop(id).binding == ir::Binding::GpuBlock;
+  });
+}
+
 }  // namespace
 
 void propose_gpu_lanes(Draft& d) {
@@ -222,6 +230,17 @@ void propose_cluster(Draft& d) {
   const auto free = d.free_loops();
   if (free.empty() || std::find(small.begin(), small.end(), free.back()) == small.end()) return;
   d.record_stage([&](Stage& s) { s.cluster(free.back()); });
+}
+
+void propose_persistent(Draft& d) {
+  if (block_loops(d) == 0 && d.random.chance(80)) propose_gpu_blocks(d);
+  d.record_stage([](Stage& s) { s.persistent(); });
+}
+
+void propose_raster(Draft& d) {
+  if (block_loops(d) == 0 && d.random.chance(80)) propose_gpu_blocks(d);
+  const Factor strip = d.factor(6);
+  d.record_stage([&](Stage& s) { s.raster(Grouped{strip}); });
 }
 
 void propose_gpu_threads(Draft& d) {

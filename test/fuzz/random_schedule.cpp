@@ -140,6 +140,12 @@ class Drawing {
       address(func, stage);
       propose(name);
     }
+    ask_focus(Turn::Threads, func, stage);
+    for (const char* name : {"raster", "persistent"}) {
+      if (!random_.chance(12)) continue;
+      address(func, stage);
+      propose(name);
+    }
   }
 
   Draft& d_;

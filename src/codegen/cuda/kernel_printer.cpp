@@ -171,6 +171,8 @@ void KernelPrinter::place_variables() {
                        block ? "blockIdx" : "threadIdx", "xyz"[axis]));
     }
   }
+  if (const ir::SymbolPtr& s = kernel_.resident_blocks)
+    line(fmt::format("const {} {} = gridDim.x;", c_type(s->type), names_.declare(s)));
 }
 
 // ---- Statements
@@ -222,6 +224,8 @@ void KernelPrinter::statement(const ir::Stmt& s) {
       refuse("an extern stage in a kernel", s->extern_call().func);
     case StmtKind::Meter:
       refuse("a profile of a kernel", s->meter().name);
+    case StmtKind::Locked:
+      refuse("a lock in a kernel", s->buffer()->name);
   }
 }
 

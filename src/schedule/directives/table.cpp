@@ -38,6 +38,8 @@
   X(vectorize)          \
   X(parallel)           \
   X(gpu_blocks)         \
+  X(persistent)         \
+  X(raster)             \
   X(gpu_threads)        \
   X(pipeline)           \
   X(gpu_lanes)          \
