@@ -74,7 +74,7 @@ Schedule gpu(const OperatorTypes& types) {
   Schedule s;
   const int bytes = types.all().bytes(), piece = 16 / bytes, word = bytes < 4 ? 4 / bytes : 1;
   const std::string rows = std::to_string(piece);
-  const Knob height = s.knob("HEIGHT", 128);
+  const Knob height = s.knob("HEIGHT", bytes == 1 ? 128 : 64);
   s["out"]
       .compute_root()
       .tile("m", "n", "mo", "no", "mi", "ni", height, 128 / bytes)
