@@ -52,6 +52,13 @@ enum class Partition {
   Always,  ///< also where a loop inside could decide the same
 };
 
+/// What `prefetch` does where it would fetch beyond what the buffer holds.
+enum class PrefetchBounds {
+  NonFaulting,  ///< fetches there: a hint never faults
+  Clamp,        ///< fetches the nearest that the buffer holds
+  Guard,        ///< fetches nothing
+};
+
 /// A named integer of a schedule, which a tuner or `--set` may change.
 struct Knob {
   std::string name;
@@ -65,6 +72,11 @@ struct Factor {
   Factor(const Knob& knob) : number(knob.value), knob(knob.name) {}
   std::int64_t number;
   std::string knob;  ///< empty: a plain number
+};
+
+/// An order of tiles for `raster`: strips of `by` tiles along the second block loop, each along the first.
+struct Grouped {
+  Factor by;
 };
 
 /// A loop by name.
@@ -272,7 +284,8 @@ class Stage {
   Stage& partition(const LoopName& loop, Partition how);
   /// At the head of each iteration of `at`, fetch into the caches what the code inside will read of `of`
   /// when `from` (that loop or one around it) has advanced by `offset`.
-  Stage& prefetch(const FuncName& of, const LoopName& at, const LoopName& from, Factor offset);
+  Stage& prefetch(const FuncName& of, const LoopName& at, const LoopName& from, Factor offset,
+                  PrefetchBounds bounds = PrefetchBounds::NonFaulting);
   Stage& serial(const LoopName& loop);
   Stage& parallel(const LoopName& loop);
   Stage& unroll(const LoopName& loop);
@@ -288,6 +301,11 @@ class Stage {
   Stage& gpu_blocks(const LoopName& x, const Loops&... rest) {
     return gpu_blocks(std::vector<LoopName>{x, LoopName(rest)...});
   }
+  /// As many blocks as the device runs at one time, each of which goes from tile to tile: an iteration of the
+  /// block loops is a tile.
+  Stage& persistent();
+  /// The order in which tiles start, or in which the blocks of a persistent grid take them.
+  Stage& raster(const Grouped& order);
   /// Binds whole loops to threads x, y, z.
   Stage& gpu_threads(const std::vector<LoopName>& loops);
   Stage& gpu_threads(const LoopName& x) { return gpu_threads(std::vector<LoopName>{x}); }
@@ -299,6 +317,30 @@ class Stage {
   }
   /// Splits by the factor (NAME.o, NAME.t) and binds the inner loop to thread x.
   Stage& gpu_threads(const LoopName& loop, Factor factor, Tail tail = Tail::Auto);
+  /// The iterations, at most 32, become the lanes of a warp: thread x is warp * 32 + lane.
+  Stage& gpu_lanes(const LoopName& loop);
+  /// Splits by the factor (NAME.o, NAME.l) and binds the inner loop to lanes.
+  Stage& gpu_lanes(const LoopName& loop, Factor factor, Tail tail = Tail::Auto);
+  /// The iterations become the warps of the block.
+  Stage& gpu_warps(const LoopName& loop);
+  /// Splits by the factor (NAME.o, NAME.w) and binds the inner loop to warps.
+  Stage& gpu_warps(const LoopName& loop, Factor factor, Tail tail = Tail::Auto);
+  /// Tiles up to three loops and binds the outer loops to blocks, the inner ones to threads. The names of the
+  /// outer loops, then of the inner ones.
+  Stage& gpu_tile(const std::vector<LoopName>& loops, const std::vector<LoopName>& blocks,
+                  const std::vector<LoopName>& threads, const std::vector<Factor>& factors,
+                  Tail tail = Tail::Auto);
+  Stage& gpu_tile(const LoopName& x, const LoopName& bx, const LoopName& tx, Factor x_size,
+                  Tail tail = Tail::Auto);
+  Stage& gpu_tile(const LoopName& x, const LoopName& y, const LoopName& bx, const LoopName& by,
+                  const LoopName& tx, const LoopName& ty, Factor x_size, Factor y_size,
+                  Tail tail = Tail::Auto);
+  Stage& gpu_tile(const LoopName& x, const LoopName& y, const LoopName& z, const LoopName& bx,
+                  const LoopName& by, const LoopName& bz, const LoopName& tx, const LoopName& ty,
+                  const LoopName& tz, Factor x_size, Factor y_size, Factor z_size, Tail tail = Tail::Auto);
+  /// The iterations become the blocks of a cluster, by their ranks: 1 to 8, up to 16 where the target allows
+  /// it. The loop stands inside the block loops, or inside those of the Func it is computed in.
+  Stage& cluster(const LoopName& loop);
 
   /// What copy(Async) copies at this loop runs `depth - 1` iterations ahead, in a ring of `depth` slots.
   Stage& pipeline(const LoopName& loop, Factor depth);

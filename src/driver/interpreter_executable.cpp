@@ -16,6 +16,7 @@ namespace calotype::driver {
 namespace {
 
 constexpr unsigned char kPoison = 0xA5;
+constexpr std::uint32_t kResidentBlocks = 3;  // of a persistent grid: few, so that each has several tiles
 
 /// How many scalars and buffers a kernel takes.
 struct Shape {
@@ -46,6 +47,10 @@ class Device {
       if (b->device == 0) return CALOTYPE_GOOD;
       return calotype_refuse(c, name, "memory of a GPU", "host memory",
                              "the buffer is on a GPU, which the interpreter does not reach");
+    };
+    interface_.resident = [](void*, calotype_context*, uint32_t, const uint32_t*, uint32_t* blocks) {
+      *blocks = kResidentBlocks;
+      return CALOTYPE_GOOD;
     };
   }
   ~Device() {

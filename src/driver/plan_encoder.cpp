@@ -97,6 +97,7 @@ class PlanData final : public EncodedPlan {
     function.buffer_count = static_cast<std::uint32_t>(f.buffers.size());
     for (const ir::BufferPtr& b : f.buffers) buffer_refs_.push_back(buffer_ref(program, f, b));
     function.max_threads = f.max_threads;
+    function.persistent = f.resident_blocks != nullptr;
     for (int axis = 0; f.gpu && axis < 3; ++axis) {
       function.grid[axis] = encoder_.encode(f.grid[axis]);
       function.block[axis] = encoder_.encode(f.block[axis]);

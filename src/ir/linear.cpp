@@ -10,6 +10,9 @@ namespace {
 
 /// Products of sums are multiplied out up to this many terms; larger ones stay atoms.
 constexpr std::size_t kMaxProductTerms = 12;
+/// Sums of sums are opened if they have no more operations than this, those of shared nodes counted each
+/// time: a value may have been inlined into itself many times over, and its sums read from many sides.
+constexpr int kMaxOpened = 256;
 
 std::int64_t checked_mul(std::int64_t a, std::int64_t b, bool& overflow) {
   std::int64_t r;
@@ -66,25 +69,44 @@ class Reader {
   }
 
  private:
-  void accumulate(const Expr& e, std::int64_t scale, Linear& out, bool map) {
+  static bool is_sum(const Expr& e) {
+    return is(e, Op::Add) || is(e, Op::Sub) || is(e, Op::Neg) || is(e, Op::Mul);
+  }
+
+  /// Counts the operations of a sum; false as soon as there are more than `left`.
+  static bool counts_up_to(const Expr& e, int& left) {
+    if (!is_sum(e)) return true;
+    if (--left < 0) return false;
+    return std::all_of(e->args.begin(), e->args.end(), [&](const Expr& a) { return counts_up_to(a, left); });
+  }
+  static bool is_large(const Expr& e) {
+    int left = kMaxOpened;
+    return !counts_up_to(e, left);
+  }
+
+  /// `small`: e is part of a sum that is known not to be large.
+  void accumulate(const Expr& e, std::int64_t scale, Linear& out, bool map, bool small = false) {
     if (e->type != type_) return leaf(e, scale, out, map);
-    switch (e->op) {
-      case Op::Const:
-        out.constant = checked_add(out.constant, checked_mul(*as_int(e), scale, out.overflow), out.overflow);
-        return;
-      case Op::Add:
-        accumulate(e->args[0], scale, out, map);
-        return accumulate(e->args[1], scale, out, map);
-      case Op::Sub:
-        accumulate(e->args[0], scale, out, map);
-        return accumulate(e->args[1], checked_mul(scale, -1, out.overflow), out, map);
-      case Op::Neg:
-        return accumulate(e->args[0], checked_mul(scale, -1, out.overflow), out, map);
-      case Op::Mul:
-        return product(e, scale, out, map);
-      default:
-        return leaf(e, scale, out, map);
+    if (is(e, Op::Const)) {
+      out.constant = checked_add(out.constant, checked_mul(*as_int(e), scale, out.overflow), out.overflow);
+      return;
     }
+    if (!is_sum(e)) return leaf(e, scale, out, map);
+    small = small || !is_large(e);
+    if (is(e, Op::Mul)) return product(e, scale, out, map, small);
+    const std::int64_t negative = checked_mul(scale, -1, out.overflow);
+    part(e->args[0], is(e, Op::Neg) ? negative : scale, out, map, small);
+    if (e->args.size() == 2) part(e->args[1], is(e, Op::Sub) ? negative : scale, out, map, small);
+  }
+
+  /// An operand of a sum: of a large one another large sum stays as it is.
+  void part(const Expr& e, std::int64_t scale, Linear& out, bool map, bool small) {
+    if (small || !is_large(e)) return accumulate(e, scale, out, map, true);
+    const Expr s = map ? map_(e) : e;
+    if (is_large(s))
+      out.terms.push_back({s, scale});
+    else
+      accumulate(s, scale, out, false, true);
   }
 
   void leaf(const Expr& e, std::int64_t scale, Linear& out, bool map) {
@@ -93,24 +115,23 @@ class Reader {
       return;
     }
     Expr s = map_(e);
-    const bool sum = is_const(s) || is(s, Op::Add) || is(s, Op::Sub) || is(s, Op::Neg) || is(s, Op::Mul);
-    if (sum)
+    if (is_const(s) || is_sum(s))
       accumulate(s, scale, out, false);
     else
       out.terms.push_back({std::move(s), scale});
   }
 
-  void product(const Expr& e, std::int64_t scale, Linear& out, bool map) {
+  void product(const Expr& e, std::int64_t scale, Linear& out, bool map, bool small) {
     for (int i = 0; i < 2; ++i)
       if (auto c = as_int(e->args[i]); c && distributes_over(e->args[1 - i], *c))
-        return accumulate(e->args[1 - i], checked_mul(scale, *c, out.overflow), out, map);
+        return part(e->args[1 - i], checked_mul(scale, *c, out.overflow), out, map, small);
     if (!map && is(e->args[0], Op::Variable) && is(e->args[1], Op::Variable)) {
       out.terms.push_back({multiply_atoms(e->args[0], e->args[1]), scale});
       return;
     }
     Linear a, b;
-    accumulate(e->args[0], 1, a, map);
-    accumulate(e->args[1], 1, b, map);
+    part(e->args[0], 1, a, map, small);
+    part(e->args[1], 1, b, map, small);
     for (Linear* l : {&a, &b}) wrap(*l), sort_and_merge(*l), wrap(*l);
     Linear p;
     if (multiplies_out(a, b)) {

@@ -5,11 +5,15 @@
 #include <cmath>
 
 #include "ir/expr_node.h"
+#include "ir/questions.h"
+#include "ir/shared_nodes.h"
 #include "ir/value.h"
 
 namespace calotype::ir {
 
 namespace {
+
+constexpr std::size_t kMostWritten = 20000;  // nodes that are written out; beyond, what is shared gets names
 
 /// How tightly an operation binds; a larger number binds tighter.
 enum Precedence {
@@ -80,18 +84,20 @@ std::string constant_text(const Value& value) {
   return fmt::format("{}", value.i);
 }
 
+std::string print_operand(const Expr& e, int least);
+
+std::string whole(const Expr& e) { return print_operand(e, kLoosest); }
+
 std::string list(const std::vector<Expr>& args, std::size_t first = 0) {
   std::string text;
-  for (std::size_t i = first; i < args.size(); ++i) text += (i > first ? ", " : "") + to_string(args[i]);
+  for (std::size_t i = first; i < args.size(); ++i) text += (i > first ? ", " : "") + whole(args[i]);
   return text;
 }
-
-std::string print_operand(const Expr& e, int least);
 
 /// The constant without its sign if `e` is a negative one: `x + -1` reads better as `x - 1`.
 std::string without_sign(const Expr& e) {
   if (!is_const(e)) return "";
-  const std::string text = to_string(e);
+  const std::string text = whole(e);
   return text[0] == '-' ? text.substr(1) : "";
 }
 
@@ -139,7 +145,7 @@ std::string print_atom(const Expr& e) {
     case Op::Load:
       return fmt::format("{}[{}]", buffer_of(e)->name, list(e->args));
     case Op::LoadIf:
-      return fmt::format("load_if({}, {}[{}])", to_string(e->args[0]), buffer_of(e)->name, list(e->args, 1));
+      return fmt::format("load_if({}, {}[{}])", whole(e->args[0]), buffer_of(e)->name, list(e->args, 1));
     case Op::Require:
       return fmt::format("require({}, \"{}\")", list(e->args), *text_of(e));
     case Op::Print:
@@ -172,7 +178,7 @@ std::string print_operand(const Expr& e, int least) {
       return parenthesised_if(kUnary < least, print_unary(e));
     case Op::Let: {
       std::string text =
-          fmt::format("let {} = {} in {}", symbol_of(e)->name, to_string(e->args[0]), to_string(e->args[1]));
+          fmt::format("let {} = {} in {}", symbol_of(e)->name, whole(e->args[0]), whole(e->args[1]));
       return parenthesised_if(least > kLoosest, std::move(text));
     }
     default:
@@ -182,6 +188,12 @@ std::string print_operand(const Expr& e, int least) {
 
 }  // namespace
 
-std::string to_string(const Expr& e) { return print_operand(e, kLoosest); }
+std::string to_string(const Expr& e) {
+  if (!e.defined() || size_up_to(e, kMostWritten) <= kMostWritten) return whole(e);
+  std::string text;
+  for (const auto& [symbol, part] : named_parts(e))
+    text += symbol ? fmt::format("let {} = {}; ", symbol->name, whole(part)) : whole(part);
+  return text;
+}
 
 }  // namespace calotype::ir

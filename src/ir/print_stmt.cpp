@@ -19,7 +19,9 @@ std::string list(const std::vector<Expr>& exprs, std::size_t first = 0) {
 std::string binding_text(const LoopInfo& loop) {
   if (loop.binding == Binding::Serial) return "";
   std::string text = std::string(" ") + to_string(loop.binding);
-  if (loop.binding == Binding::GpuBlock || loop.binding == Binding::GpuThread) {
+  if (loop.part != ThreadPart::Whole) {
+    text += loop.part == ThreadPart::Lane ? ".lane" : ".warp";
+  } else if (loop.binding == Binding::GpuBlock || loop.binding == Binding::GpuThread) {
     text += fmt::format(".{}", "xyz"[loop.axis]);
   }
   return text;
@@ -84,6 +86,9 @@ class StmtPrinter {
       case StmtKind::Meter:
         line((s->exprs.empty() ? "// measured: " : "count " + to_string(s->exprs[0]) + " of ") +
              s->meter().name);
+        return print_children(*s);
+      case StmtKind::Locked:
+        line(fmt::format("locked by {}[{}]", s->buffer()->name, to_string(s->exprs[0])));
         return print_children(*s);
     }
   }
@@ -181,6 +186,8 @@ std::string to_string(const SyncInfo& sync) {
   switch (sync.kind) {
     case SyncInfo::Kind::Block:
       return "barrier";
+    case SyncInfo::Kind::Cluster:
+      return "cluster barrier";
     case SyncInfo::Kind::Commit:
       return "commit copies";
     case SyncInfo::Kind::Wait:

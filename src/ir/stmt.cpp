@@ -83,6 +83,11 @@ Stmt atomic_store(const BufferPtr& buffer, Op op, Expr value, std::vector<Expr> 
   return make_stmt(StmtKind::Store, plain->exprs, {}, std::make_shared<const Atomic>(Atomic{buffer, op}));
 }
 
+Stmt remote_store(const BufferPtr& buffer, Expr value, Expr index, Expr rank) {
+  const Stmt plain = store(buffer, std::move(value), {std::move(index), std::move(rank)});
+  return make_stmt(StmtKind::Store, plain->exprs, {}, std::make_shared<const Remote>(Remote{buffer}));
+}
+
 Stmt allocate(const BufferPtr& buffer, Stmt body) {
   return make_stmt(StmtKind::Allocate, {}, {std::move(body)}, buffer);
 }
@@ -102,7 +107,9 @@ Stmt async_store(const Stmt& store) {
                    std::make_shared<const AsyncStore>(AsyncStore{store->buffer()}));
 }
 
-Stmt barrier(std::string reason) { return synchronise({.reason = std::move(reason)}); }
+Stmt barrier(std::string reason, SyncInfo::Kind kind) {
+  return synchronise({.kind = kind, .reason = std::move(reason)});
+}
 
 Stmt synchronise(SyncInfo sync) {
   return make_stmt(StmtKind::Barrier, {}, {}, std::make_shared<const SyncInfo>(std::move(sync)));
@@ -125,6 +132,10 @@ Stmt prefetch(const BufferPtr& buffer, Expr index,
 Stmt call_extern(ExternCall call, std::vector<Expr> operands) {
   return make_stmt(StmtKind::Extern, std::move(operands), {},
                    std::make_shared<const ExternCall>(std::move(call)));
+}
+
+Stmt locked(const BufferPtr& buffer, Expr index, Stmt body) {
+  return make_stmt(StmtKind::Locked, {std::move(index)}, {std::move(body)}, buffer);
 }
 
 Stmt metered(Meter meter, Stmt body) {

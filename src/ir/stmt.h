@@ -12,7 +12,7 @@ namespace calotype::ir {
 /// | Let      | value                          | body         | Symbol    |
 /// | For      | min, extent                    | body         | LoopInfo  |
 /// | If       | condition                      | then [, else]|           |
-/// | Store    | value, predicate, coordinates..|              | Buffer, Atomic or AsyncStore |
+/// | Store    | value, predicate, coordinates..|              | Buffer, Atomic, AsyncStore or Remote |
 /// | Allocate |                                | body         | Buffer    |
 /// | Check    | condition, values...           |              | text      |
 /// | Print    | condition, values...           |              | text      |
@@ -21,16 +21,20 @@ namespace calotype::ir {
 /// | Prefetch | index, (count, step)..         |              | Buffer    |
 /// | Extern   | as its record says             |              | ExternCall |
 /// | Meter    | [amount]                       | [body]       | Meter     |
+/// | Locked   | index                          | body         | Buffer    |
 ///
 /// Store: predicate is Bool of as many lanes as the value; false lanes touch no memory. It is always there:
 /// the constant true where there is no condition (`is_one(predicate)`). With an Atomic the element becomes
 /// what it was, combined with the value, in one step that no other thread sees half done; lanes follow each
 /// other. As an AsyncStore, of a value that is loaded, it has happened only once its group has been waited
-/// for: see SyncInfo. Check: the text has one {} a value; a false condition ends the call with that message. Print: a
-/// line of text where the condition holds; "{{" in it stands for a brace. Note: a comment for printers
+/// for: see SyncInfo. With a Remote a second coordinate follows the index: the rank in the cluster of the
+/// block in whose shared memory the element lies. Check: the text has one {} a value; a false condition ends
+/// the call with that message. Print: a line of text where the condition holds; "{{" in it stands for a
+/// brace. Note: a comment for printers
 /// ("produce blur_y, computed at out.yo"). Prefetch: a hint to load the elements at index + i * step + j *
 /// step .. for all i, j .. below their counts; they need not exist. Let: may also bind a vector value. Meter:
-/// in profiled programs alone; see struct Meter.
+/// in profiled programs alone; see struct Meter. Locked: while the body runs, no other thread runs one that
+/// is locked by the same element of the buffer.
 ///
 /// The extents, mins and strides of a Buffer are part of its identity, not operands of the statements that
 /// name it: visiting and rewriting leave them alone.
@@ -47,16 +51,18 @@ enum class StmtKind : std::uint8_t {
   Note,
   Prefetch,
   Extern,
-  Meter
+  Meter,
+  Locked
 };
 
 /// A loop as printers and debuggers see it.
 struct LoopInfo {
   SymbolPtr var;
   Binding binding = Binding::Serial;
-  int axis = 0;             ///< for GpuBlock, GpuThread: 0 x, 1 y, 2 z
-  std::string func = {};    ///< the Func of the stage that it belongs to
-  std::string origin = {};  ///< what made it: "split(y, yo, yi, 32)"; empty: the stage itself
+  int axis = 0;                         ///< for GpuBlock, GpuThread: 0 x, 1 y, 2 z
+  ThreadPart part = ThreadPart::Whole;  ///< for GpuThread along x
+  std::string func = {};                ///< the Func of the stage that it belongs to
+  std::string origin = {};              ///< what made it: "split(y, yo, yi, 32)"; empty: the stage itself
   Partition partition = Partition::Auto;
   std::string partition_origin = {};  ///< the directive that says so
 
@@ -79,12 +85,20 @@ struct AsyncStore {
 };
 using AsyncStorePtr = std::shared_ptr<const AsyncStore>;
 
+/// A Store to the shared memory of a block of the cluster.
+struct Remote {
+  BufferPtr buffer;
+};
+using RemotePtr = std::shared_ptr<const Remote>;
+
 /// A synchronisation, placed by the sync pass alone.
 struct SyncInfo {
   enum class Kind : std::uint8_t {
-    Block,   ///< all threads of the block meet
-    Commit,  ///< the thread's asynchronous stores since its last Commit are a group, maybe an empty one
-    Wait,    ///< the thread goes on when all its groups but the `pending` latest have happened
+    Block,    ///< all threads of the block meet
+    Cluster,  ///< all threads of the cluster's blocks meet, whose stores to each other's memory are then
+              ///< complete
+    Commit,   ///< the thread's asynchronous stores since its last Commit are a group, maybe an empty one
+    Wait,     ///< the thread goes on when all its groups but the `pending` latest have happened
   } kind = Kind::Block;
   std::string reason = {};  ///< "tile written by x, read by y"
   int pending = 0;
@@ -125,7 +139,7 @@ using ExternCallPtr = std::shared_ptr<const ExternCall>;
 struct StmtNode;
 using Stmt = std::shared_ptr<const StmtNode>;
 using StmtAttr = std::variant<std::monostate, SymbolPtr, LoopInfoPtr, BufferPtr, SyncInfoPtr, MeterPtr,
-                              std::string, AtomicPtr, ExternCallPtr, AsyncStorePtr>;
+                              std::string, AtomicPtr, ExternCallPtr, AsyncStorePtr, RemotePtr>;
 
 struct StmtNode {
   StmtKind kind;
@@ -138,7 +152,8 @@ struct StmtNode {
   const BufferPtr& buffer() const {
     if (const Atomic* update = atomic()) return update->buffer;
     if (const AsyncStorePtr* copy = std::get_if<AsyncStorePtr>(&attr)) return (*copy)->buffer;
-    return std::get<BufferPtr>(attr);
+    const Remote* other = remote();
+    return other ? other->buffer : std::get<BufferPtr>(attr);
   }
   /// Of a Store that is one; else null.
   const Atomic* atomic() const {
@@ -147,6 +162,11 @@ struct StmtNode {
   }
   /// Whether a Store is an AsyncStore.
   bool is_async() const { return std::holds_alternative<AsyncStorePtr>(attr); }
+  /// Of a Store to another block's memory; else null.
+  const Remote* remote() const {
+    const RemotePtr* other = std::get_if<RemotePtr>(&attr);
+    return other ? other->get() : nullptr;
+  }
   const SyncInfo& sync() const { return *std::get<SyncInfoPtr>(attr); }
   const Meter& meter() const { return *std::get<MeterPtr>(attr); }
   const ExternCall& extern_call() const { return *std::get<ExternCallPtr>(attr); }
@@ -162,14 +182,16 @@ Stmt if_then(Expr condition, Stmt then_case, Stmt else_case = nullptr);
 Stmt store(const BufferPtr& buffer, Expr value, std::vector<Expr> coordinates, Expr predicate = {});
 Stmt atomic_store(const BufferPtr& buffer, Op op, Expr value, std::vector<Expr> coordinates,
                   Expr predicate = {});
-/// The same Store (an Atomic or AsyncStore stays one) with other operands.
+/// To the memory that the block of that rank in the cluster has in the buffer's place.
+Stmt remote_store(const BufferPtr& buffer, Expr value, Expr index, Expr rank);
+/// The same Store (an Atomic, AsyncStore or Remote stays one) with other operands.
 Stmt store_like(const Stmt& s, Expr value, std::vector<Expr> coordinates, Expr predicate = {});
 Stmt allocate(const BufferPtr& buffer, Stmt body);
 Stmt check(Expr condition, std::string text, std::vector<Expr> values = {});
 Stmt print_line(Expr condition, std::string text, std::vector<Expr> values = {});
 /// A plain Store as an AsyncStore.
 Stmt async_store(const Stmt& store);
-Stmt barrier(std::string reason);
+Stmt barrier(std::string reason, SyncInfo::Kind kind = SyncInfo::Kind::Block);
 Stmt synchronise(SyncInfo sync);
 Stmt note(std::string text, Stmt body);
 Stmt prefetch(const BufferPtr& buffer, Expr index,
@@ -177,6 +199,7 @@ Stmt prefetch(const BufferPtr& buffer, Expr index,
 Stmt call_extern(ExternCall call, std::vector<Expr> operands);
 Stmt metered(Meter meter, Stmt body);  ///< Time, Stage
 Stmt count(Meter meter, Expr amount);  ///< Sum, Peak; the amount is an Int(64)
+Stmt locked(const BufferPtr& buffer, Expr index, Stmt body);
 
 /// Rebuild with mapped expressions and statements; returns `s` itself if nothing changed. A null statement
 /// from `on_stmt` removes it.

@@ -70,6 +70,8 @@ const char* to_string(Binding binding) {
       return "gpu_block";
     case Binding::GpuThread:
       return "gpu_thread";
+    case Binding::GpuCluster:
+      return "gpu_cluster";
   }
   return "?";
 }

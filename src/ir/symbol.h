@@ -95,8 +95,12 @@ using BufferPtr = std::shared_ptr<const Buffer>;
 BufferPtr make_buffer(Buffer description);
 
 /// What the iterations of a loop are.
-enum class Binding : std::uint8_t { Serial, Unrolled, Vector, Parallel, GpuBlock, GpuThread };
+/// GpuCluster: the ranks of the blocks of a cluster.
+enum class Binding : std::uint8_t { Serial, Unrolled, Vector, Parallel, GpuBlock, GpuThread, GpuCluster };
 const char* to_string(Binding binding);
+
+/// What of the threads along x a GpuThread loop is bound to: thread = warp * 32 + lane.
+enum class ThreadPart : std::uint8_t { Whole, Lane, Warp };
 
 /// Whether a loop is cut where its body tests for ends (see partition_loops).
 enum class Partition : std::uint8_t { Auto, Never, Always };

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "calotype/error.h"
 
 namespace calotype::layout {
@@ -16,6 +18,8 @@ const char* to_string(Axis axis) {
       return "thread.y";
     case Axis::ThreadZ:
       return "thread.z";
+    case Axis::Rank:
+      return "cluster rank";
     case Axis::Register:
       return "register";
   }
@@ -58,11 +62,16 @@ bool Layout::uses(Axis axis) const {
 }
 
 Expr Layout::position(Axis axis, const std::vector<Expr>& coordinates, const ir::Facts& facts) const {
+  return position(axis, coordinates, facts, 0, std::numeric_limits<std::int64_t>::max());
+}
+
+Expr Layout::position(Axis axis, const std::vector<Expr>& coordinates, const ir::Facts& facts,
+                      std::int64_t from, std::int64_t below) const {
   Expr total = ir::index(0);
   std::vector<std::int64_t> extents(rank_);
   for (int i = 0; i < rank_; ++i) extents[i] = extent(i);
   for (const Digit& d : digits_) {
-    if (d.axis != axis) continue;
+    if (d.axis != axis || d.weight < from || d.weight >= below) continue;
     Expr digit = coordinates[d.dim];
     if (d.stride > 1) digit = digit / ir::index(d.stride);
     // The slowest digit needs no modulo: coordinates stay inside the tile.

@@ -15,7 +15,8 @@ namespace calotype::layout {
 enum class Axis {
   ThreadX,
   ThreadY,
-  ThreadZ,   ///< a thread of the block
+  ThreadZ,   ///< a thread of the block; along x a lane has weight 1, a warp 32
+  Rank,      ///< a block of the cluster
   Register,  ///< a slot of the holder's own memory
 };
 const char* to_string(Axis axis);
@@ -50,6 +51,9 @@ class Layout {
 
   /// The position along `axis` of the element at the coordinates (counted from the tile's origin).
   Expr position(Axis axis, const std::vector<Expr>& coordinates, const ir::Facts& facts) const;
+  /// What digits of weights from `from` on and below `below` contribute to it.
+  Expr position(Axis axis, const std::vector<Expr>& coordinates, const ir::Facts& facts, std::int64_t from,
+                std::int64_t below) const;
   /// The coordinates of the element at the given position along each axis: the inverse of `position`.
   std::vector<std::int64_t> coordinates(const std::vector<std::pair<Axis, std::int64_t>>& positions) const;
 

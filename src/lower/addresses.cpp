@@ -3,23 +3,27 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "calotype/error.h"
 #include "lower/storage_parts.h"
+#include "schedule/gpu.h"
+#include "schedule/lane_nest.h"
 
 namespace calotype::lower {
 namespace {
 
-[[noreturn]] void refuse_cross(const LoopTree& tree, FuncId func, StageRef user, int axis,
+[[noreturn]] void refuse_cross(const LoopTree& tree, FuncId func, StageRef user, const char* place,
                                const Expr& holder) {
-  throw Error(
-      {.kind = ErrorKind::Schedule,
-       .message = fmt::format("'{}' is held in registers of thread.{} = {}, but another thread uses it here",
-                              tree.func(func).name, "xyz"[axis], ir::to_string(holder)),
-       .func = tree.func(func).name,
-       .stage = lang::stage_name(tree.func(user.func), user.stage),
-       .directive = tree.scheduled.of(func).memory_origin,
-       .value = "Register",
-       .legal = "store_in(Shared), or split and bind the loops of both stages alike"});
+  throw Error({.kind = ErrorKind::Schedule,
+               .message = fmt::format("'{}' is held in registers of {} = {}, but another thread uses it here",
+                                      tree.func(func).name, place, ir::to_string(holder)),
+               .func = tree.func(func).name,
+               .stage = lang::stage_name(tree.func(user.func), user.stage),
+               .directive = tree.scheduled.of(func).memory_origin,
+               .value = "Register",
+               .legal = "store_in(Shared), or split and bind the loops of both stages alike"});
 }
 
 }  // namespace
@@ -34,9 +38,43 @@ Expr Addresses::of(FuncId func, const ir::BufferPtr& b, const std::vector<Expr>&
   for (std::size_t d = 0; d < stored.size(); ++d)
     if (storage.shape[d] == 1) stored[d] = storage.box[d].min;
   if (storage.layout) return in_registers(func, storage, stored, user, open);
+  if (storage.scan && storage.scan->shifts) {
+    const auto d = static_cast<std::size_t>(storage.scan->dim);
+    std::vector<std::int64_t> rings = storage.folds;
+    rings[d] = 0;
+    stored[d] = storage.box[d].min + slot_of(*storage.scan, coordinates, user, open);
+    return simple(strided(b, stored, rings) + start_of_copy(storage, b));
+  }
   if (const auto& parts = tree_.scheduled.of(func).storage.layout; !parts.empty())
     return simple(index_of_parts(parts, b, positions(storage, stored)) + start_of_copy(storage, b));
   return simple(strided(b, stored, storage.folds) + start_of_copy(storage, b));
+}
+
+Expr Addresses::slot_of(const FoldedScan& scan, const std::vector<Expr>& coordinates, StageRef user,
+                        const std::vector<LoopId>& open) const {
+  const bool own = user == scan.writer;
+  const bool inside = std::all_of(scan.loops.begin(), scan.loops.end(), [&](LoopId id) {
+    return std::find(open.begin(), open.end(), id) != open.end();
+  });
+  Expr newest = user.func == scan.writer.func ? scan.before : scan.last;
+  if (own || (inside && user.func != scan.writer.func)) {
+    const StageInfo& info = tree_.stages.at(scan.writer);
+    ir::Substitution values;
+    for (std::size_t i = 0; i < info.dims.size(); ++i)
+      if (info.coordinates[i].defined()) values.emplace_back(info.dims[i], info.coordinates[i]);
+    newest = ir::substitute(tree_.def(scan.writer).lhs[static_cast<std::size_t>(scan.dim)], values);
+    if (own || scan.earlier.count(user)) newest = newest - ir::index(scan.step);
+  }
+  const Expr c = cast(Int(64), coordinates[static_cast<std::size_t>(scan.dim)]);
+  const Expr age = simple(ir::index(scan.step) * (newest - c));
+  if (!own) return age;
+  const std::optional<std::int64_t> known = ir::as_int(age);
+  if (!known)
+    throw Error({.kind = ErrorKind::Internal,
+                 .message = "a scan is at no constant distance from its own values",
+                 .func = tree_.func(user.func).name,
+                 .value = ir::to_string(age)});
+  return ir::index(std::max<std::int64_t>(*known, 0));  // what is written becomes the newest
 }
 
 Expr Addresses::start_of_copy(const Storage& storage, const ir::BufferPtr& b) {
@@ -46,8 +84,15 @@ Expr Addresses::start_of_copy(const Storage& storage, const ir::BufferPtr& b) {
 const LoopInfo* Addresses::thread_loop(int axis, const std::vector<LoopId>& open) const {
   for (LoopId id : open) {
     const LoopInfo& loop = tree_.loop(id);
-    if (loop.binding == ir::Binding::GpuThread && loop.axis == axis) return &loop;
+    if (loop.binding == ir::Binding::GpuThread && loop.axis == axis && loop.part == ir::ThreadPart::Whole)
+      return &loop;
   }
+  return nullptr;
+}
+
+const LoopInfo* Addresses::part_loop(ir::ThreadPart part, const std::vector<LoopId>& open) const {
+  for (LoopId id : open)
+    if (tree_.loop(id).part == part) return &tree_.loop(id);
   return nullptr;
 }
 
@@ -73,20 +118,73 @@ Expr Addresses::strided(const ir::BufferPtr& b, const std::vector<Expr>& coordin
   return simple(total);
 }
 
+/// Where the thread at hand is among those that may hold the Func's elements.
+std::vector<Addresses::Place> Addresses::places_of(FuncId func, const std::vector<LoopId>& open) const {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  const auto own = [&](const LoopInfo* loop) { return loop ? ir::make_var(loop->var) - loop->min : Expr(); };
+  std::vector<Place> places;
+  const Expr x = own(thread_loop(0, open)), lane = own(part_loop(ir::ThreadPart::Lane, open)),
+             warp = own(part_loop(ir::ThreadPart::Warp, open)), lanes = ir::index(schedule::warp_lanes);
+  bool by_lane = false, by_warp = false;
+  for (LoopId id : tree_.scheduled.of(func).stages[0].loops) {
+    by_lane |= tree_.loop(id).part == ir::ThreadPart::Lane;
+    by_warp |= tree_.loop(id).part == ir::ThreadPart::Warp;
+  }
+  if (!by_lane && !by_warp) {
+    const bool both = lane.defined() && warp.defined();
+    places.push_back({layout::Axis::ThreadX, "thread.x", 0, most, both ? warp * lanes + lane : x});
+  }
+  if (by_lane)
+    places.push_back({layout::Axis::ThreadX, "lane", 0, schedule::warp_lanes,
+                      lane.defined() || !x.defined() ? lane : x % lanes});
+  if (by_warp)
+    places.push_back({layout::Axis::ThreadX, "thread.x", schedule::warp_lanes, most,
+                      warp.defined() ? warp * lanes
+                      : x.defined()  ? x / lanes * lanes
+                                     : x});
+  places.push_back({layout::Axis::ThreadY, "thread.y", 0, most, own(thread_loop(1, open))});
+  places.push_back({layout::Axis::ThreadZ, "thread.z", 0, most, own(thread_loop(2, open))});
+  for (LoopId id : open)
+    if (tree_.loop(id).binding == ir::Binding::GpuCluster)
+      places.push_back({layout::Axis::Rank, "cluster rank", 0, most, own(&tree_.loop(id))});
+  if (places.back().axis != layout::Axis::Rank)
+    places.push_back({layout::Axis::Rank, "cluster rank", 0, most, Expr()});
+  return places;
+}
+
+/// A stage whose loop deals its elements out to threads updates no copies that other threads have of them.
+void Addresses::require_dealt_out(FuncId func, const layout::Layout& layout, StageRef user) const {
+  for (LoopId id : tree_.schedule_of(user).loops) {
+    const LoopInfo& loop = tree_.loop(id);
+    const bool cluster = loop.binding == ir::Binding::GpuCluster;
+    if ((!cluster && loop.binding != ir::Binding::GpuThread) || ir::is_one(simple(loop.extent))) continue;
+    if (!schedule::moves_place(tree_.scheduled, func, user.stage, id)) continue;
+    if (layout.uses(cluster ? layout::Axis::Rank : static_cast<layout::Axis>(loop.axis))) continue;
+    throw Error(
+        {.kind = ErrorKind::Schedule,
+         .message = fmt::format("every thread has all of '{}' in registers, and would update the part "
+                                "of its own iteration of '{}' alone",
+                                tree_.func(func).name, loop.name),
+         .func = tree_.func(func).name,
+         .stage = lang::stage_name(tree_.func(func), user.stage),
+         .directive = loop.origin,
+         .value = loop.name,
+         .legal = "loops of the first definition bound alike, or store_in(Shared)"});
+  }
+}
+
 /// The slot of an element in its holder's registers; refused if the holder is not the thread that runs this.
 Expr Addresses::in_registers(FuncId func, const Storage& storage, const std::vector<Expr>& coordinates,
                              StageRef user, const std::vector<LoopId>& open) const {
   std::vector<Expr> local;
   for (std::size_t d = 0; d < coordinates.size(); ++d)
     local.push_back(simple(coordinates[d] - storage.box[d].min));
-  for (int axis = 0; axis < 3; ++axis) {
-    const auto layout_axis = static_cast<layout::Axis>(axis);
-    if (!storage.layout->uses(layout_axis)) continue;
-    const Expr holder = storage.layout->position(layout_axis, local, tree_.facts);
-    const LoopInfo* loop = thread_loop(axis, open);
-    const Expr own = loop ? ir::make_var(loop->var) - loop->min : Expr();
-    if (!own.defined() || !ir::prove_equal(holder, own, tree_.facts))
-      refuse_cross(tree_, func, user, axis, holder);
+  if (user.func == func) require_dealt_out(func, *storage.layout, user);
+  for (const Place& place : places_of(func, open)) {
+    if (!storage.layout->uses(place.axis)) continue;
+    const Expr holder = storage.layout->position(place.axis, local, tree_.facts, place.from, place.below);
+    if (!place.own.defined() || !ir::prove_equal(holder, simple(place.own), tree_.facts))
+      refuse_cross(tree_, func, user, place.name, holder);
   }
   return storage.layout->position(layout::Axis::Register, local, tree_.facts);
 }

@@ -24,6 +24,7 @@ constexpr std::int64_t kStackBytes = 64 * 1024;     // larger host storage goes 
 constexpr std::int64_t kStackLimit = 1024 * 1024;   // of all Funcs: worker threads have few megabytes
 constexpr std::int64_t kPrivateLimit = 512 * 1024;  // what CUDA gives a thread of local memory
 constexpr std::int64_t kSharedAlign = 128;
+constexpr std::int64_t kMostMoved = 256;  // elements that a scan holds, of which each iteration moves all
 
 struct Surroundings {
   const Node* kernel = nullptr;  // nest of the root stage around, on a GPU
@@ -39,6 +40,7 @@ class MemoryPass {
  private:
   void walk(const Node& node, Surroundings around) {
     if (node.kind == NodeKind::Realize) realize(node.func, around);
+    if (node.kind == NodeKind::Reduce) make_slots(node.stage, around);
     if (node.kind == NodeKind::Loop && tree_.loop(node.loop).binding == ir::Binding::GpuThread)
       around.in_threads = true;
     for (const Node& child : node.children) {
@@ -54,6 +56,7 @@ class MemoryPass {
     const MemorySpace space = choose_space(func, storage, around);
     require_shared(func, space);
     reserve_private(func, storage, space, around);
+    if (storage.scan) storage.scan->shifts = moves_up(func, storage, space);
     for (int c = 0; c < def.components(); ++c) {
       ir::Buffer b{.name = def.is_tuple() ? fmt::format("{}.{}", def.name, c) : def.name,
                    .type = stored_type(def.types[c]),
@@ -114,6 +117,23 @@ class MemoryPass {
     for (std::size_t d = 0; d < b.strides.size(); ++d)
       if (ir::is_one(b.strides[d]) && !ir::is_one(b.extents[d])) return *ir::as_int(b.extents[d]);
     return 1;
+  }
+
+  /// Where warps leave their partial results for each other.
+  void make_slots(StageRef stage, const Surroundings& around) {
+    ThreadReduction& reduction = tree_.reductions.at(stage);
+    if (!reduction.exchanges()) return;
+    const lang::FuncDef& def = tree_.func(stage.func);
+    for (int c = 0; c < def.components(); ++c) {
+      ir::Buffer b{.name = def.name + (def.is_tuple() ? fmt::format(".{}", c) : "") + ".slots",
+                   .type = def.types[c],
+                   .space = MemorySpace::Shared,
+                   .mins = {ir::index(0)},
+                   .extents = {ir::index(reduction.sent())},
+                   .strides = {ir::index(1)}};
+      b.offset = reserve_shared(stage.func, b, *around.kernel);
+      reduction.slots.push_back(ir::make_buffer(std::move(b)));
+    }
   }
 
   void dense(ir::Buffer& b, FuncId func, Storage& storage) {
@@ -190,6 +210,14 @@ class MemoryPass {
     const ir::SymbolPtr symbol = ir::make_symbol(ir::SymbolKind::Let, name);
     storage.lets.push_back({symbol, extent});
     return ir::make_var(symbol);
+  }
+
+  /// Whether a scan's last values are in slots that move, with indices that are constant from one iteration
+  /// to the next: registers, as long as not too many have to move. Else they are a ring.
+  bool moves_up(FuncId func, const Storage& storage, MemorySpace space) const {
+    if (space != MemorySpace::Register && space != MemorySpace::Local && space != MemorySpace::Stack)
+      return false;
+    return tree_.scheduled.of(func).storage.layout.empty() && constant_elements(func, storage) <= kMostMoved;
   }
 
   /// Elements if the storage has a constant upper bound, else -1.
@@ -269,8 +297,9 @@ class MemoryPass {
       if (storage.shape[d] < 0 && !storage.folds[d])
         refuse(
             func,
-            fmt::format("storage of this kind needs a constant size, and dimension {} has no constant bound",
-                        d),
+            fmt::format(
+                "storage of this kind needs a constant size, and dimension {} has no constant bound{}", d,
+                storage.unfolded.empty() ? "" : "; " + storage.unfolded),
             ir::to_string(ir::simplify(storage.box[d].max - storage.box[d].min + ir::index(1), tree_.facts)),
             fmt::format(
                 "bound('{0}', ...) on the output it follows from, bound_storage('{0}', ...), or a constant "

@@ -13,19 +13,22 @@
 
 #include "calotype/error.h"
 #include "lower/addresses.h"
+#include "lower/atomic_updates.h"
 #include "lower/call_function.h"
+#include "lower/combine_threads.h"
 #include "lower/domain_condition.h"
+#include "lower/fetch_ahead.h"
+#include "lower/first_thread.h"
 #include "lower/iterations.h"
 #include "lower/one_sided_masks.h"
 #include "lower/partial_results.h"
 #include "lower/passes.h"
 #include "lower/store_values.h"
 #include "lower/trace_lines.h"
+#include "schedule/scan.h"
 
 namespace calotype::lower {
 namespace {
-
-constexpr std::int64_t kLineBytes = 64;  // of a cache
 
 class Emitter {
  public:
@@ -52,17 +55,10 @@ class Emitter {
       }
       const StageRef stage = child.stage;
       kernel_ = &tree_.kernels.at(stage);
-      std::string name = tree_.scheduled.graph.name + "_" + tree_.func(stage.func).name;
-      if (tree_.is_copy(stage))
-        name += "_stored";
-      else if (stage.stage > 0)
-        name += fmt::format("_update{}", stage.stage - 1);
-      for (char& c : name)
-        if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
       production_ = &child == &node.children.front() ? &node : nullptr;
       ir::Stmt kernel = emit_node(child);
       if (production_) kernel = with_production({}, kernel);
-      units.push_back({std::move(name), stage, if_used(stage.func, kernel)});
+      units.push_back({kernel_name(tree_, stage), stage, if_used(stage.func, kernel)});
     }
   }
 
@@ -97,6 +93,12 @@ class Emitter {
       case NodeKind::Body:
         async_ = node.instruction->engine == instr::Engine::AsyncCopy;
         return in_shared_loops(node, emit_body(node.stage));
+      case NodeKind::Reduce:
+        return emit_reduce(node);
+      case NodeKind::Send:
+        return combine_threads(node.stage).send();
+      case NodeKind::Combine:
+        return emit_combine(node.stage);
       case NodeKind::Sync:
         return ir::synchronise(node.sync);
       case NodeKind::First:
@@ -124,6 +126,42 @@ class Emitter {
     placed_ = guards_before;
     syncs.insert(syncs.begin(), in_iteration(tree_.loop(node.loop), ir::block(std::move(stmts)), iteration));
     return ir::block(std::move(syncs));
+  }
+
+  CombineThreads combine_threads(StageRef ref) { return {tree_, ref, *partial_results(ref), open_}; }
+
+  /// The loops with partial results of threads, and what combines those. Threads that a guard keeps out of
+  /// the loops have the identity.
+  ir::Stmt emit_reduce(const Node& node) {
+    const PartialResults& partial = *partial_results(node.stage);
+    const CombineThreads combine = combine_threads(node.stage);
+    std::vector<ir::Stmt> stmts;
+    for (const Node& child : node.children) {
+      stmts.push_back(emit_node(child));
+      if (child.kind != NodeKind::Loop) continue;
+      stmts.back() = partial.in_thread(guarded_by_rest(node.stage, stmts.back()));
+      stmts.push_back(combine.shuffle());
+    }
+    return partial.allocated(combine.allocated(ir::block(std::move(stmts))));
+  }
+
+  ir::Stmt emit_combine(StageRef ref) {
+    const CombineThreads combine = combine_threads(ref);
+    const ir::Stmt last = finish(ref, combine.own());
+    return tree_.reductions.at(ref).exchanges() ? ir::block({combine.receive(), last}) : last;
+  }
+
+  /// Guards that test loops around a reduction by threads stand around the loops with partial results alone.
+  ir::Stmt guarded_by_rest(StageRef stage, ir::Stmt body) {
+    const std::vector<Guard>& guards = tree_.stages.at(stage).guards;
+    for (std::size_t i = guards.size(); i-- > 0;)
+      if (!masks_one_side(guards[i]) && placed_.insert({stage, i}).second)
+        body = conditional(guards[i], body);
+    return body;
+  }
+
+  bool is_around_reduction(StageRef stage, LoopId loop) {
+    return tree_.reductions.count(stage) > 0 && !partial_results(stage)->has(loop);
   }
 
   ir::Stmt emit_realize(const Node& node) {
@@ -175,21 +213,24 @@ class Emitter {
     ir::Stmt body = children(node);
     // The innermost block loop comes here first.
     if (production_ && loop.binding == ir::Binding::GpuBlock) body = with_production(open_blocks(), body);
-    if (loop.sharers.empty()) body = guarded(node.stage, body, loop.var);
+    if (loop.sharers.empty() && !is_around_reduction(node.stage, node.loop))
+      body = guarded(node.stage, body, loop.var);
     open_.pop_back();
     std::vector<ir::Stmt> first;
-    for (const PrefetchRegion& region : loop.prefetches) first.push_back(emit_prefetch(region));
+    for (const PrefetchRegion& region : loop.prefetches)
+      first.push_back(fetch_ahead(tree_, addresses_, region));
     first.push_back(body);
     body = ir::block(std::move(first));
     body = with_names(loop, body, is_pipeline(node));
     ir::LoopInfo info{.var = loop.var, .binding = loop.binding, .axis = loop.axis};
     info.func = tree_.func(node.stage.func).name;
     info.origin = loop.origin;
+    info.part = loop.part;
     info.partition = loop.partition;
     info.partition_origin = loop.partition_origin;
     const ir::Stmt s = ir::for_loop(std::move(info), loop.min, loop.extent, body);
     const PartialResults* partial = partial_results(node.stage);
-    if (!partial || partial->around() != node.loop) return s;
+    if (!partial || partial->around() != node.loop || tree_.reductions.count(node.stage)) return s;
     return partial->wrap(s, [&](const std::vector<Expr>& values) { return finish(node.stage, values); });
   }
 
@@ -205,38 +246,6 @@ class Emitter {
   bool runs_in(StageRef stage, LoopId id) const {
     const std::vector<LoopId>& own = tree_.schedule_of(stage).loops;
     return std::find(own.begin(), own.end(), id) != own.end();
-  }
-
-  /// The lines of cache that hold the box: along dimension 0 where its stride is 1 one element of each.
-  ir::Stmt emit_prefetch(const PrefetchRegion& region) {
-    if (region.of->kind == ir::CalleeKind::Input)
-      return emit_prefetch(region, tree_.inputs[region.of->index], true);
-    std::vector<ir::Stmt> components;
-    for (const ir::BufferPtr& b : buffers_of(FuncId{region.of->index}))
-      components.push_back(emit_prefetch(region, b, false));
-    return ir::block(std::move(components));
-  }
-
-  ir::Stmt emit_prefetch(const PrefetchRegion& region, const ir::BufferPtr& b, bool input) {
-    std::vector<Expr> first;
-    std::vector<std::pair<Expr, Expr>> counts_and_steps;
-    for (std::size_t d = 0; d < region.box.size(); ++d) {
-      const ir::Interval& i = region.box[d];
-      const Expr line = ir::index(ir::is_one(b->strides[d]) ? kLineBytes / b->type.bytes() : 1);
-      first.push_back(i.min);
-      counts_and_steps.emplace_back(simple((i.max - i.min + line - ir::index(1)) / line + ir::index(1)),
-                                    simple(line * b->strides[d]));
-    }
-    return ir::prefetch(b, input ? addresses_.strided(b, first, {}) : prefetched_index(region, b, first),
-                        counts_and_steps);
-  }
-
-  // In a ring the box starts at its slot; what wraps around is in the caches already.
-  Expr prefetched_index(const PrefetchRegion& region, const ir::BufferPtr& b,
-                        const std::vector<Expr>& first) {
-    auto it = tree_.storage.find(FuncId{region.of->index});
-    if (it == tree_.storage.end()) return addresses_.strided(b, first, {});
-    return simple(addresses_.strided(b, first, it->second.folds) + Addresses::start_of_copy(it->second, b));
   }
 
   /// Inside out, a guard goes around the body of the first of the stage's loops whose variable it tests;
@@ -299,21 +308,23 @@ class Emitter {
     if (!tree_.is_copy(ref)) {
       const auto placed = [&](std::vector<Expr> values) {
         for (std::size_t c = 0; c < values.size(); ++c) {
-          kept_ = is_kept(ref, c, values[c]);
+          kept_ = is_kept(tree_, ref, c, values[c]);
           values[c] = simple(place_in(values[c], ref));
         }
         kept_ = false;
         return values;
       };
-      const ir::Stmt stores = partial          ? partial->accumulate(placed(partial->proof().terms))
-                              : is_atomic(ref) ? update(ref, placed({def.reduce_term}), indices)
-                              : async_         ? start_copy(buffers, placed(def.values())[0], indices[0])
-                                               : store_values(buffers, placed(def.values()), indices);
+      const ir::Stmt stores =
+          partial  ? partial->accumulate(placed(partial->proof().terms))
+          : async_ ? start_copy(buffers, placed(def.values())[0], indices[0])
+          : is_atomic(tree_, ref) && buffers.size() == 1
+              ? update(ref, placed({def.reduce_term}), indices)
+              : in_turn(ref, store_values(buffers, placed(def.values()), indices), indices);
       for (ir::Stmt& check : checks_) check = for_needed(tree_, ref, check);
-      checks_.push_back(
-          partial
-              ? stores
-              : with_masked_stores(tree_, ref, with_store_lines(tree_, ref, buffers, stores, coordinates)));
+      checks_.push_back(partial ? stores
+                                : with_masked_stores(tree_, ref,
+                                                     moved_up(ref, with_store_lines(tree_, ref, buffers,
+                                                                                    stores, coordinates))));
       s = ir::block(checks_);
     }
     s = plain.around(reading.around(s));
@@ -326,6 +337,22 @@ class Emitter {
     return ir::async_store(ir::store(to.front(), carried_ = value, {index}));
   }
 
+  /// Where a scan's last values are in slots that move, they do so before a new one is stored.
+  ir::Stmt moved_up(StageRef ref, const ir::Stmt& stores) {
+    const auto storage = tree_.storage.find(ref.func);
+    if (storage == tree_.storage.end() || !storage->second.scan || !storage->second.scan->shifts ||
+        ref != storage->second.scan->writer)
+      return stores;
+    const FoldedScan& scan = *storage->second.scan;
+    const auto dim = static_cast<std::size_t>(scan.dim);
+    const Expr moved = ir::index(scan.step) * (place_in(tree_.def(ref).lhs[dim], ref) - scan.before);
+    return with_slots_moved(stores,
+                            {.count = storage->second.folds[dim],
+                             .stride = storage->second.buffers.front()->strides[dim],
+                             .available = ir::index(scan.given - 1) + moved},
+                            tree_.facts);
+  }
+
   ir::Stmt emit_extern(StageRef ref) {
     return call_function(tree_, ref, [&](const ir::CalleePtr& of, const std::vector<Expr>& first) {
       if (of->kind == ir::CalleeKind::Input) {
@@ -336,13 +363,6 @@ class Emitter {
       const ir::BufferPtr& b = buffers_of(func)[static_cast<std::size_t>(of->component)];
       return Element{b, addresses_.of(func, b, first, ref, open_)};
     });
-  }
-
-  /// Whether a component of a Tuple stays as it is, so that its value is not read.
-  bool is_kept(StageRef ref, std::size_t component, const Expr& value) const {
-    const lang::FuncDef& func = tree_.func(ref.func);
-    return func.is_tuple() && func.is_read(value) && ir::equal(value->args, tree_.def(ref).lhs) &&
-           ir::callee_of(value)->component == static_cast<int>(component);
   }
 
   /// An expression of a definition, with its coordinates as values of the loops.
@@ -378,40 +398,27 @@ class Emitter {
 
   // ---- Updates by several lanes or threads
 
-  /// Whether iterations that run at one time meet in a place.
-  bool is_atomic(StageRef ref) const {
-    const std::vector<LoopId>& loops = tree_.schedule_of(ref).loops;
-    return std::any_of(loops.begin(), loops.end(), [&](LoopId id) {
-      return tree_.scheduled.loop(id).sharing == schedule::Sharing::Atomic;
-    });
-  }
-
   /// The places combined with values, one a component.
   ir::Stmt update(StageRef ref, const std::vector<Expr>& values, const std::vector<Expr>& indices) {
     const std::vector<ir::BufferPtr>& buffers = buffers_of(ref.func);
-    if (is_atomic(ref)) {
-      require_shared(ref, buffers.front());
+    if (is_atomic(tree_, ref) && buffers.size() == 1) {
+      if (gpu_) require_shared(tree_, ref, *buffers.front());
       return ir::atomic_store(buffers.front(), *tree_.def(ref).reduce_op, values.front(), indices);
     }
     std::vector<Expr> before;
     for (std::size_t c = 0; c < buffers.size(); ++c)
       before.push_back(ir::make(ir::Op::Load, buffers[c]->type, {indices[c]}, buffers[c]));
     const Expr after = partial_results(ref)->proof().combine(before, values);
-    return store_values(buffers, ir::is(after, ir::Op::Tuple) ? after->args : std::vector<Expr>{after},
-                        indices);
+    return in_turn(
+        ref,
+        store_values(buffers, ir::is(after, ir::Op::Tuple) ? after->args : std::vector<Expr>{after}, indices),
+        indices);
   }
 
-  void require_shared(StageRef ref, const ir::BufferPtr& buffer) const {
-    if (!gpu_ || (buffer->space != ir::MemorySpace::Register && buffer->space != ir::MemorySpace::Local))
-      return;
-    throw Error({.kind = ErrorKind::Schedule,
-                 .message = fmt::format("threads update '{}' together, but it is in {} memory of each",
-                                        tree_.func(ref.func).name, ir::to_string(buffer->space)),
-                 .func = tree_.func(ref.func).name,
-                 .stage = lang::stage_name(tree_.func(ref.func), ref.stage),
-                 .directive = tree_.schedule_of(ref).atomic_origin,
-                 .value = ir::to_string(buffer->space),
-                 .legal = "store_in(Shared), or compute_root"});
+  /// Of several values, which no instruction updates together, threads take turns.
+  ir::Stmt in_turn(StageRef ref, ir::Stmt stores, const std::vector<Expr>& indices) const {
+    if (!is_atomic(tree_, ref)) return stores;
+    return ir::locked(buffers_of(ref.func).front(), indices.front(), std::move(stores));
   }
 
   const PartialResults* partial_results(StageRef ref) {
@@ -455,10 +462,12 @@ class Emitter {
     return simple(inside);
   }
 
-  /// Whether what the stage writes are the values that are stored for the caller.
+  /// Whether what the stage writes are the values that are stored for the caller. Of a scan of which memory
+  /// has the last ones alone each stage writes some.
   bool is_final(StageRef ref) const {
     return tree_.stored_of.count(ref.func) &&
-           ref.stage + 1 == static_cast<int>(tree_.func(ref.func).stages.size());
+           (ref.stage + 1 == static_cast<int>(tree_.func(ref.func).stages.size()) ||
+            schedule::folded_scan(tree_.scheduled, ref.func));
   }
 
   ir::Stmt copied_out(StageRef ref, ir::Stmt s, const std::vector<Expr>& indices,
@@ -487,22 +496,12 @@ class Emitter {
   /// Memory of the block is written by one thread along each axis that the nest does not bind.
   ir::Stmt one_thread(StageRef ref, const ir::BufferPtr& buffer, ir::Stmt s) {
     if (buffer->space == ir::MemorySpace::Register || buffer->space == ir::MemorySpace::Local) return s;
-    return first_thread(ref.func, std::move(s));
+    return first_thread(ref.func, std::move(s), buffer->space != ir::MemorySpace::Shared);
   }
 
-  /// On a GPU: by one thread along each axis that no loop around binds.
-  ir::Stmt first_thread(FuncId func, ir::Stmt s) {
-    if (!gpu_) return s;
-    for (int axis = 0; axis < 3; ++axis) {
-      if (kernel_->threads[axis] == 1 || addresses_.thread_loop(axis, open_)) continue;
-      ir::LoopInfo info{.var = ir::make_symbol(ir::SymbolKind::Loop, fmt::format("first.{}", "xyz"[axis])),
-                        .binding = ir::Binding::GpuThread,
-                        .axis = axis,
-                        .func = tree_.func(func).name,
-                        .origin = "one thread for the block"};
-      s = ir::for_loop(std::move(info), ir::index(0), ir::index(1), s);
-    }
-    return s;
+  /// On a GPU: by one thread along each axis that no loop around binds; of one block of a cluster.
+  ir::Stmt first_thread(FuncId func, ir::Stmt s, bool of_cluster = true) {
+    return gpu_ ? by_first_thread(tree_, *kernel_, func, open_, std::move(s), of_cluster) : s;
   }
 
   /// The block loops around.

@@ -42,6 +42,7 @@ IndexRanges::IndexRanges(const Function& kernel, const std::vector<ir::BufferPtr
     if (!b->read_only && b->shared_with < 0) written_.push_back(sizes);
   }
   for (const Binding& let : lets) enter_let(let.symbol, let.value);
+  if (kernel.resident_blocks) enter_loop(kernel.resident_blocks, ir::index(1), kernel.grid[0]);
   for (int axis = 0; axis < 3; ++axis) {
     if (kernel.block_vars[axis]) enter_loop(kernel.block_vars[axis], ir::index(0), kernel.grid[axis]);
     if (kernel.thread_vars[axis]) enter_loop(kernel.thread_vars[axis], ir::index(0), kernel.block[axis]);

@@ -57,7 +57,9 @@ class Inference {
     if (tree_.inlined(id)) return;
     infer(id);
     const std::vector<FuncId> funcs = sharing(tree_.scheduled, id);
-    if (funcs.size() > 1 && funcs.front() == id) join_loops(tree_, algebra_, funcs);
+    if (funcs.front() != id) return;
+    if (funcs.size() > 1) join_loops(tree_, algebra_, funcs);
+    for (FuncId func : funcs) fold_scan(tree_, func);
   }
 
   void infer(FuncId id) {
@@ -73,8 +75,9 @@ class Inference {
     if (!graph().is_output(id)) keep_promises(tree_, id, needs);
     Box& all = needs[0];
     round_region(tree_, id, all);
-    Storage storage;
+    Box first = all;
     if (!graph().is_output(id)) {
+      Storage storage;
       name_bounds(func, all, sched.compute, "");
       storage.box = with_room_past_end(tree_, id, all);
       if (!same_site(sched.compute, sched.store)) {
@@ -85,10 +88,13 @@ class Inference {
         if (func.stages.size() == 1) name_bounds(func, all, sched.compute, ".new");
       }
       if (storage.folds.empty()) storage.folds.assign(storage.box.size(), 0);
+      first = all;
+      begin_scan(tree_, id, storage, first);
       shape_storage(tree_, id, storage);
       tree_.storage[id] = std::move(storage);
     }
-    for (std::size_t s = 0; s < func.stages.size(); ++s)
+    resolve_stage({id, 0}, first, all);
+    for (std::size_t s = 1; s < func.stages.size(); ++s)
       resolve_stage({id, static_cast<int>(s)}, merge(needs[s], all), all);
   }
 
@@ -364,7 +370,30 @@ class Inference {
     }
     ir::Scope scope = ir::make_scope();
     scope[loop.var] = {loop.min, simple(loop.min + loop.extent - ir::index(1))};
-    return algebra_.bounds_of(i, scope);
+    const Interval range = algebra_.bounds_of(i, scope);
+    if (range.bounded() || !i.bounded()) return range;
+    const Interval apart = algebra_.bounds_of(with_parts_apart(i, loop.var, scope), scope);
+    return {range.min.defined() ? range.min : apart.min, range.max.defined() ? range.max : apart.max};
+  }
+
+  /// Quotients and remainders by sizes, which fused loops have become, as symbols with the ranges of those
+  /// loops: then they have ends, though not what they have to do with each other.
+  Interval with_parts_apart(Interval i, const ir::SymbolPtr& loop, ir::Scope& scope) {
+    std::vector<std::pair<Expr, Expr>> symbols;
+    for (const FusedPart& part : tree_.fused_parts) {
+      if (!ir::uses(part.value, loop)) continue;
+      const ir::SymbolPtr symbol = ir::make_symbol(ir::SymbolKind::Let, "part");
+      symbols.emplace_back(part.value, ir::make_var(symbol));
+      scope[symbol] = {ir::index(0), simple(part.extent - ir::index(1))};
+    }
+    const auto replaced = [&](const Expr& e) {
+      return ir::rewrite(e, [&](const Expr& n) {
+        for (const auto& [value, symbol] : symbols)
+          if (ir::equal(n, value)) return symbol;
+        return n;
+      });
+    };
+    return {replaced(i.min), replaced(i.max)};
   }
 
   /// What each stage must range over so that the later ones find what they read and write. Index 0 is
@@ -508,7 +537,7 @@ class Inference {
                       fmt::format("nothing inside '{}' reads '{}'", tree_.loop(p.at).name, p.of->name),
                       "what is read there");
     for (Interval& i : box) i = ahead(i, site, p);
-    tree_.loop(p.at).prefetches.push_back({p.of, std::move(box), p.origin});
+    tree_.loop(p.at).prefetches.push_back({p.of, std::move(box), p.bounds, p.origin});
   }
 
   void require_outside(StageRef owner, const schedule::Prefetch& p) {

@@ -57,7 +57,7 @@ void check_stmt(const ir::Stmt& s, const Function& f, std::set<std::uint64_t> bo
            fmt::format("a {} loop is left", ir::to_string(b)));
   }
   if (s->kind == ir::StmtKind::Store)
-    expect(s->exprs.size() == 3, "program", f.name, "an access is not flat");
+    expect(s->exprs.size() == (s->remote() ? 4u : 3u), "program", f.name, "an access is not flat");
   for (const ir::Stmt& child : s->stmts) check_stmt(child, f, bound);
 }
 
@@ -113,7 +113,8 @@ void check_tiles(const LoopTree& tree) {
     for (const Node* n : chain)
       in_threads_of_axis |= n->kind == NodeKind::Loop &&
                             tree.loop(n->loop).binding == ir::Binding::GpuThread &&
-                            tree.loop(n->loop).axis == tree.loop(node.loop).axis;
+                            tree.loop(n->loop).axis == tree.loop(node.loop).axis &&
+                            tree.loop(n->loop).part == tree.loop(node.loop).part;
     expect(!in_threads_of_axis, "tiles", tree.func(node.stage.func).name,
            "a thread loop stands inside one of its axis");
   });
@@ -144,6 +145,7 @@ void check_program(const Program& program) {
   for (const Function& f : program.functions) {
     std::set<std::uint64_t> bound;
     for (const ir::SymbolPtr& s : f.scalars) bound.insert(s->unique);
+    if (f.resident_blocks) bound.insert(f.resident_blocks->unique);
     for (int axis = 0; axis < 3; ++axis) {
       if (f.block_vars[axis]) bound.insert(f.block_vars[axis]->unique);
       if (f.thread_vars[axis]) bound.insert(f.thread_vars[axis]->unique);

@@ -80,6 +80,7 @@ class Joiner {
       inside.min = ir::substitute(inside.min, map);
       inside.extent = ir::substitute(inside.extent, map);
     }
+    for (FusedPart& part : tree_.fused_parts) part.value = ir::substitute(part.value, map);
     StageInfo& info = tree_.stages.at(ref);
     for (std::vector<Expr>* values : {&info.coordinates, &info.starts, &info.limits})
       for (Expr& e : *values)

@@ -74,6 +74,15 @@ class Printer {
       case NodeKind::Body:
         print_body(node.stage);
         break;
+      case NodeKind::Reduce:
+        line(reduce_text(node.stage));
+        break;
+      case NodeKind::Send:
+        line("send partial results");
+        break;
+      case NodeKind::Combine:
+        line("combine partial results");
+        break;
       case NodeKind::Sync:
         line(ir::to_string(node.sync) + (node.sync.reason.empty() ? "" : "  # " + node.sync.reason));
         break;
@@ -110,6 +119,23 @@ class Printer {
                        when == tree_.used_when.end() ? "" : ", used if " + ir::to_string(when->second));
   }
 
+  /// "reduce total.update(0) by threads: 32 lanes, 8 warps through memory:".
+  std::string reduce_text(StageRef stage) {
+    static constexpr const char* kNames[] = {"lanes", "warps", "threads along y", "threads along z",
+                                             "blocks"};
+    const ThreadReduction& r = tree_.reductions.at(stage);
+    std::string text;
+    for (std::size_t d = 0; d < ThreadReduction::kDigits; ++d)
+      if (r.reduced[d] && r.extents[d] > 1)
+        text += fmt::format("{}{} {}", text.empty() ? " " : ", ", r.extents[d],
+                            d == ThreadReduction::Warp && !r.reduced[ThreadReduction::Lane] &&
+                                    r.extents[ThreadReduction::Lane] == 1
+                                ? "threads along x"
+                                : kNames[d]);
+    return fmt::format("reduce {} by threads:{}{}", lang::stage_name(tree_.func(stage.func), stage.stage),
+                       text, r.exchanges() ? ", through shared memory" : "");
+  }
+
   std::string realize_text(FuncId func) {
     auto it = tree_.storage.find(func);
     if (it == tree_.storage.end()) return fmt::format("realize {}:", tree_.func(func).name);
@@ -134,7 +160,9 @@ class Printer {
     if (!loop.var) return line("for ?:");
     std::string binding =
         loop.binding == ir::Binding::Serial ? "" : fmt::format(" {}", ir::to_string(loop.binding));
-    if (loop.binding == ir::Binding::GpuBlock || loop.binding == ir::Binding::GpuThread)
+    if (loop.part != ir::ThreadPart::Whole)
+      binding += loop.part == ir::ThreadPart::Lane ? ".lane" : ".warp";
+    else if (loop.binding == ir::Binding::GpuBlock || loop.binding == ir::Binding::GpuThread)
       binding += fmt::format(".{}", "xyz"[loop.axis]);
     line(fmt::format("for {} in [{}, {} + {}){}:{}", loop.name, ir::to_string(loop.min),
                      ir::to_string(loop.min), ir::to_string(loop.extent), binding,
@@ -254,5 +282,16 @@ bool depends_on_loops(const LoopTree& tree, const Expr& e) {
 }
 
 std::string to_string(const LoopTree& tree) { return Printer(tree).run(); }
+
+std::string kernel_name(const LoopTree& tree, StageRef stage) {
+  std::string name = tree.scheduled.graph.name + "_" + tree.func(stage.func).name;
+  if (tree.is_copy(stage))
+    name += "_stored";
+  else if (stage.stage > 0)
+    name += fmt::format("_update{}", stage.stage - 1);
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  return name;
+}
 
 }  // namespace calotype::lower

@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,7 +43,10 @@ enum class NodeKind {
   Produce,  ///< the nests of a Func's stages, in order
   Loop,     ///< children: the loop's body
   Body,     ///< one evaluation of a stage's definition
-  Sync,     ///< a synchronisation of the block's threads, placed by the sync pass alone
+  Reduce,   ///< a reduction by threads: the loops with partial results, then what combines them
+  Send,     ///< partial results of a stage go to the slots where other warps find them
+  Combine,  ///< partial results of threads become one, which updates the place
+  Sync,     ///< a synchronisation of the threads of a block or cluster, placed by the sync pass alone
   First,    ///< the children run for each of the first `count` iterations of a loop that follows, where it
             ///< has them
   Ahead,    ///< inside a loop: the children run for the iteration `count` later, where there is one
@@ -51,7 +55,7 @@ enum class NodeKind {
 struct Node {
   NodeKind kind;
   FuncId func;                                      ///< Realize, Produce
-  StageRef stage;                                   ///< Loop (its owner), Body
+  StageRef stage;                                   ///< Loop (its owner), Body, Reduce, Send, Combine
   LoopId loop;                                      ///< Loop, First, Ahead
   std::int64_t count = 0;                           ///< First, Ahead
   ir::SyncInfo sync;                                ///< Sync
@@ -73,6 +77,7 @@ using Box = std::vector<ir::Interval>;
 struct PrefetchRegion {
   ir::CalleePtr of;
   Box box;
+  PrefetchBounds bounds = PrefetchBounds::NonFaulting;
   std::string origin;
 };
 
@@ -82,6 +87,7 @@ struct LoopInfo {
   Expr min, extent;
   ir::Binding binding = ir::Binding::Serial;
   int axis = 0;
+  ir::ThreadPart part = ir::ThreadPart::Whole;
   StageRef owner;
   bool reduction = false;
   std::string name, origin;
@@ -110,6 +116,19 @@ struct StageInfo {
   std::vector<ReadBox> reads;  ///< of a stage that a function computes, in the order of first use
 };
 
+/// How a scan lies in memory that holds its last values alone: see fold_scans.cpp.
+struct FoldedScan {
+  int dim = 0;                 ///< the coordinate that moves from one iteration to the next
+  StageRef writer;             ///< the update
+  int step = 1;                ///< by which it moves: 1 or -1
+  Expr before, last;           ///< the newest value there is before the first iteration and after the last
+  std::int64_t given = 0;      ///< at least so many there are before the first
+  std::vector<LoopId> loops;   ///< what the reduction loop has become
+  std::set<StageRef> earlier;  ///< stages that share them, with bodies before the writer's
+  bool shifts = false;  ///< the newest is slot 0 and values move up, so that no index depends on a loop; else
+                        ///< a ring. Set by the memory pass
+};
+
 /// Storage of a Func.
 struct Storage {
   Box box;                             ///< coordinates that are stored
@@ -125,6 +144,14 @@ struct Storage {
   std::int64_t copies = 1;          ///< of all of it, used in turn
   Expr copy;                        ///< which of them is in use, in terms of loops; with several
   std::vector<std::int64_t> shape;  ///< constant upper bounds of the extents, for tiles and stacks; -1: none
+  std::optional<FoldedScan> scan;
+  std::string unfolded;  ///< of a scan for which a few values would do: what reads too far
+};
+
+/// What a loop that was fused into another one has become: a quotient or a remainder of that one's iteration,
+/// from 0 to below the extent.
+struct FusedPart {
+  Expr value, extent;
 };
 
 /// A Func at root whose values stay from one call to the next.
@@ -134,9 +161,44 @@ struct Kept {
   std::vector<Expr> key;  ///< what they depend on, in terms of the call's sizes and Params
 };
 
+/// How the threads of a block combine their partial results of an update, set by the tiles pass: lanes that
+/// are next to each other by shuffles, then warps through slots in shared memory.
+struct ThreadReduction {
+  /// Positions of a thread: lane and warp along x (all of x is in `warp` where lanes are not combined), then
+  /// y and z, and the block's rank in its cluster.
+  enum Digit : std::size_t { Lane, Warp, Y, Z, Rank };
+  static constexpr std::size_t kDigits = 5;
+  std::array<std::int64_t, kDigits> extents{1, 1, 1, 1, 1};
+  std::array<bool, kDigits> reduced{};
+  /// Positions that may have terms: those beyond have the identity and send nothing.
+  std::array<std::int64_t, kDigits> used{1, 1, 1, 1, 1};
+  std::vector<ir::BufferPtr> slots;  ///< by component, set by the memory pass; empty: shuffles are enough
+
+  bool exchanges() const {
+    for (std::size_t d = Warp; d < kDigits; ++d)
+      if (reduced[d] && extents[d] > 1) return true;
+    return false;
+  }
+  bool in_cluster() const { return reduced[Rank] && extents[Rank] > 1; }
+  /// Partial results that a thread combines behind the exchange.
+  std::int64_t received() const {
+    std::int64_t count = 1;
+    for (std::size_t d = Warp; d < kDigits; ++d)
+      if (reduced[d]) count *= used[d];
+    return count;
+  }
+  /// Slots: of every thread that is not combined with its neighbours before.
+  std::int64_t sent() const {
+    std::int64_t count = reduced[Lane] ? 1 : extents[Lane];
+    for (std::size_t d = Warp; d < kDigits; ++d) count *= d == Rank && !reduced[d] ? 1 : extents[d];
+    return count;
+  }
+};
+
 /// A nest of a root stage that becomes a kernel, keyed by its stage.
 struct KernelInfo {
   std::array<std::int64_t, 3> threads{1, 1, 1};  ///< of the block, by axis: the largest bound extent
+  std::int64_t cluster = 1;                      ///< blocks of a cluster
   std::int64_t shared_bytes = 0;                 ///< set by the memory pass
 };
 
@@ -145,10 +207,12 @@ struct LoopTree {
   Node root;
   std::vector<Binding> root_lets;
   std::vector<LoopInfo> loops;  ///< by LoopId
+  std::vector<FusedPart> fused_parts;
   std::map<StageRef, StageInfo> stages;
   std::map<FuncId, Storage> storage;                       ///< of realised Funcs that are not outputs
   std::vector<Kept> kept;                                  ///< by FuncId
   std::map<StageRef, KernelInfo> kernels;                  ///< set by the tiles pass; empty on the host
+  std::map<StageRef, ThreadReduction> reductions;          ///< of stages with a Reduce node
   std::vector<ir::BufferPtr> inputs;                       ///< by InputId
   std::vector<ir::BufferPtr> outputs;                      ///< by position
   std::map<FuncId, std::vector<ir::BufferPtr>> output_of;  ///< by component
@@ -194,7 +258,8 @@ struct LoopTree {
   /// else.
   bool is_copy(StageRef s) const {
     return s.stage > 0 && stored_of.count(s.func) &&
-           s.stage + 1 == static_cast<int>(func(s.func).stages.size());
+           s.stage + 1 == static_cast<int>(func(s.func).stages.size()) &&
+           ir::equal(def(s).value, func(s.func).read(def(s).lhs));
   }
 };
 
@@ -211,6 +276,9 @@ std::vector<Expr> calls_in(const lang::StageDef& stage);
 void require(LoopTree& tree, LoopTree::Check check);
 /// Whether a value may differ between iterations, so that no check of the call can speak of it.
 bool depends_on_loops(const LoopTree& tree, const Expr& e);
+
+/// What the kernel of a stage at root is called: a name of C.
+std::string kernel_name(const LoopTree& tree, StageRef stage);
 
 /// Text of the tree, for levels bounds to sync.
 std::string to_string(const LoopTree& tree);

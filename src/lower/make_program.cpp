@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "lower/passes.h"
+#include "lower/tile_order.h"
 #include "schedule/forms.h"
 
 namespace calotype::lower {
@@ -23,6 +24,11 @@ class KernelBinder {
       f_.grid[axis] = ir::index(1);
       f_.block[axis] = ir::index(info.threads[axis]);
     }
+    f_.cluster = info.cluster;
+    if (f_.cluster > 1) {  // the ranks are the fastest part of x
+      f_.grid[0] = ir::index(f_.cluster);
+      f_.block_vars[0] = ir::make_symbol(ir::SymbolKind::Thread, "block_x");
+    }
     f_.max_threads = info.threads[0] * info.threads[1] * info.threads[2];
     f_.shared_bytes = info.shared_bytes;
   }
@@ -30,6 +36,7 @@ class KernelBinder {
   ir::Stmt run(const ir::Stmt& s) {
     if (s->kind == ir::StmtKind::For && s->loop().binding == ir::Binding::GpuBlock) return bind_block(s);
     if (s->kind == ir::StmtKind::For && s->loop().binding == ir::Binding::GpuThread) return bind_thread(s);
+    if (s->kind == ir::StmtKind::For && s->loop().binding == ir::Binding::GpuCluster) return bind_rank(s);
     return ir::map_children(
         s, [](const Expr& e) { return e; }, [&](const ir::Stmt& child) { return run(child); });
   }
@@ -37,18 +44,40 @@ class KernelBinder {
  private:
   ir::Stmt bind_block(const ir::Stmt& s) {
     const ir::LoopInfo& loop = s->loop();
+    if (loop.axis == 0 && f_.cluster > 1) {
+      const Expr blocks = ir::index(f_.cluster);
+      f_.grid[0] = ir::simplify(s->exprs[1] * blocks);
+      return run(
+          ir::substitute(s->body(), {{loop.var, s->exprs[0] + ir::make_var(f_.block_vars[0]) / blocks}}));
+    }
     f_.grid[loop.axis] = s->exprs[1];
     f_.block_vars[loop.axis] = ir::make_symbol(ir::SymbolKind::Thread, loop.var->name);
     return run(ir::substitute(s->body(), {{loop.var, s->exprs[0] + ir::make_var(f_.block_vars[loop.axis])}}));
+  }
+
+  ir::Stmt bind_rank(const ir::Stmt& s) {
+    const Expr rank = f_.cluster > 1 ? ir::make_var(f_.block_vars[0]) % ir::index(f_.cluster) : ir::index(0);
+    const ir::Stmt body = run(ir::substitute(s->body(), {{s->loop().var, s->exprs[0] + rank}}));
+    return ir::is_int(s->exprs[1], f_.cluster) ? body : ir::if_then(rank < s->exprs[1], body);
   }
 
   ir::Stmt bind_thread(const ir::Stmt& s) {
     const ir::LoopInfo& loop = s->loop();
     ir::SymbolPtr& var = f_.thread_vars[loop.axis];
     if (!var) var = ir::make_symbol(ir::SymbolKind::Thread, fmt::format("thread_{}", "xyz"[loop.axis]));
-    const Expr thread = ir::make_var(var);
+    const Expr lanes = ir::index(32);
+    const std::int64_t x = info_.threads[0];
+    Expr thread = ir::make_var(var);
+    std::int64_t all = info_.threads[loop.axis];
+    if (loop.part == ir::ThreadPart::Lane && x > 32) {
+      thread = thread % lanes;
+      all = 32;
+    } else if (loop.part == ir::ThreadPart::Warp) {
+      thread = thread / lanes;
+      all = (x + 31) / 32;
+    }
     ir::Stmt body = run(ir::substitute(s->body(), {{loop.var, s->exprs[0] + thread}}));
-    if (ir::is_int(s->exprs[1], info_.threads[loop.axis])) return body;
+    if (ir::is_int(s->exprs[1], all)) return body;
     return ir::if_then(thread < s->exprs[1], body);
   }
 
@@ -354,9 +383,12 @@ class ProgramMaker {
     Function f;
     f.name = unit.name;
     f.gpu = unit.kernel.has_value();
+    ir::Facts facts = tree_.facts;
     if (f.gpu) {
       f.body = KernelBinder(f, tree_.kernels.at(*unit.kernel)).run(unit.stmt);
-      f.body = simplify_stmt(f.body, kernel_facts(f));
+      order_tiles(f, tree_, *unit.kernel, facts);
+      learn_variables(f, facts);
+      f.body = simplify_stmt(f.body, facts);
     } else {
       f.body = unit.stmt;
     }
@@ -375,7 +407,7 @@ class ProgramMaker {
     require_known(collector.uses.symbols, f);
     if (f.gpu) {
       require_grid(f);
-      f.body = plain_division(share_values(f.body), kernel_facts(f));
+      f.body = plain_division(share_values(f.body), facts);
       std::vector<ir::BufferPtr> arguments = tree_.inputs;
       for (const auto* more : {&tree_.outputs, &tree_.stored})
         arguments.insert(arguments.end(), more->begin(), more->end());
@@ -385,8 +417,7 @@ class ProgramMaker {
     program_.functions.push_back(std::move(f));
   }
 
-  ir::Facts kernel_facts(const Function& f) const {
-    ir::Facts facts = tree_.facts;
+  void learn_variables(const Function& f, ir::Facts& facts) const {
     for (int axis = 0; axis < 3; ++axis) {
       if (f.block_vars[axis])
         facts.set_range(f.block_vars[axis], ir::index(0),
@@ -394,7 +425,6 @@ class ProgramMaker {
       if (f.thread_vars[axis])
         facts.set_range(f.thread_vars[axis], ir::index(0), f.block[axis] - ir::index(1));
     }
-    return facts;
   }
 
   /// The Func whose definition uses a size.
@@ -422,7 +452,8 @@ class ProgramMaker {
     for (const ir::SymbolPtr& s : used) {
       if (known(s)) continue;
       const bool thread = std::find(f.block_vars.begin(), f.block_vars.end(), s) != f.block_vars.end() ||
-                          std::find(f.thread_vars.begin(), f.thread_vars.end(), s) != f.thread_vars.end();
+                          std::find(f.thread_vars.begin(), f.thread_vars.end(), s) != f.thread_vars.end() ||
+                          s == f.resident_blocks;
       if (thread) continue;
       if (s->kind == ir::SymbolKind::Dim) refuse_unknown(s);
       throw Error(

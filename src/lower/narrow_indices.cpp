@@ -100,6 +100,7 @@ class Narrower {
   void run(Function& f) {
     for (ir::SymbolPtr& s : f.block_vars) s = s ? narrow_symbol(s) : s;
     for (ir::SymbolPtr& s : f.thread_vars) s = s ? narrow_symbol(s) : s;
+    if (f.resident_blocks) f.resident_blocks = narrow_symbol(f.resident_blocks);
     f.body = statement(f.body);
     // The plan knows scalars in 64 bits; the kernel narrows them once at its head.
     for (auto s = f.scalars.rbegin(); s != f.scalars.rend(); ++s)
@@ -209,8 +210,10 @@ class Narrower {
         return ir::for_loop(loop, narrow(s->exprs[0]), narrow(s->exprs[1]), statement(s->body()));
       }
       case ir::StmtKind::Let: {
+        // Numbers of tiles are less than what a launch takes.
+        const bool counts_tiles = s->symbol()->kind == ir::SymbolKind::Thread;
         const bool lossless = !exact_.has(s->symbol()) || ranges_.fits(s->exprs[0]);
-        if (wide_index(s->symbol()->type) && (!may_narrow(s->exprs[0]) || !lossless))
+        if (wide_index(s->symbol()->type) && !counts_tiles && (!may_narrow(s->exprs[0]) || !lossless))
           values_.insert(s->symbol()->unique);
         ranges_.enter_let(s->symbol(), s->exprs[0]);
         if (!is_index_symbol(*s->symbol()))

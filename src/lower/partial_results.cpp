@@ -48,22 +48,27 @@ PartialResults::PartialResults(const LoopTree& tree, StageRef stage)
                  .directive = tree.loop(nest_.lanes.back()).origin,
                  .value = std::to_string(elements_),
                  .legal = fmt::format("at most {}", schedule::kMostLanes)});
+  const auto make = [&](int c, const char* suffix, std::int64_t elements) {
+    const std::string name = func.name + (func.is_tuple() ? fmt::format(".{}", c) : "") + suffix;
+    return ir::make_buffer({.name = name,
+                            .type = func.types[c],
+                            .space = ir::MemorySpace::Register,
+                            .mins = {ir::index(0)},
+                            .extents = {ir::index(elements)},
+                            .strides = {ir::index(1)},
+                            .partial = true});
+  };
   for (int c = 0; c < func.components(); ++c) {
-    const std::string name = func.name + (func.is_tuple() ? fmt::format(".{}", c) : "") + ".lanes";
-    buffers_.push_back(ir::make_buffer({.name = name,
-                                        .type = func.types[c],
-                                        .space = ir::MemorySpace::Register,
-                                        .mins = {ir::index(0)},
-                                        .extents = {ir::index(elements_)},
-                                        .strides = {ir::index(1)},
-                                        .partial = true}));
+    if (nest_.by_threads()) own_.push_back(make(c, ".own", 1));
+    buffers_.push_back(nest_.by_threads() && axes_.empty() ? own_.back() : make(c, ".lanes", elements_));
   }
 }
 
-bool PartialResults::is_inside(LoopId loop) const {
-  return tree_.loop(loop).reduction &&
-         std::find(nest_.loops.begin(), nest_.loops.end(), loop) != nest_.loops.end();
+bool PartialResults::has(LoopId loop) const {
+  return std::find(nest_.loops.begin(), nest_.loops.end(), loop) != nest_.loops.end();
 }
+
+bool PartialResults::is_inside(LoopId loop) const { return tree_.loop(loop).reduction && has(loop); }
 
 std::vector<Expr> PartialResults::load(const Expr& position) const {
   std::vector<Expr> values;
@@ -176,9 +181,45 @@ ir::Stmt PartialResults::wrap(ir::Stmt loop,
     last = ir::for_loop(std::move(info), own.min, own.extent, last);
   }
   stmts.push_back(fresh_copy(last));
+  return allocated(ir::block(std::move(stmts)));
+}
+
+ir::Stmt PartialResults::allocated(ir::Stmt s) const {
+  for (const ir::BufferPtr& b : nest_.by_threads() ? own_ : buffers_) s = ir::allocate(b, s);
+  return s;
+}
+
+/// Of one component the lanes are combined in one expression, neighbours first; of several pair by pair, as
+/// elsewhere.
+ir::Stmt PartialResults::in_thread(ir::Stmt loop) const {
+  std::vector<ir::Stmt> stmts{start(), std::move(loop)};
+  if (axes_.empty()) return ir::block(std::move(stmts));
+  std::vector<std::vector<Expr>> parts;
+  if (buffers_.size() == 1) {
+    for (std::int64_t i = 0; i < elements_; ++i) parts.push_back(load(ir::index(i)));
+    for (; parts.size() > 1; parts = half_of(std::move(parts))) {
+    }
+  } else {
+    std::vector<Axis> left = axes_;
+    for (const Axis& axis : axes_) {
+      std::erase_if(left, [&](const Axis& a) { return a.loop == axis.loop; });
+      stmts.push_back(combine(axis, left));
+    }
+    parts.push_back(load(ir::index(0)));
+  }
+  stmts.push_back(store_values(own_, parts.front(), std::vector<Expr>(own_.size(), ir::index(0))));
   ir::Stmt s = ir::block(std::move(stmts));
   for (const ir::BufferPtr& b : buffers_) s = ir::allocate(b, s);
   return s;
+}
+
+/// Each two neighbours combined; an odd last one waits.
+std::vector<std::vector<Expr>> PartialResults::half_of(std::vector<std::vector<Expr>> parts) const {
+  std::vector<std::vector<Expr>> next;
+  for (std::size_t i = 0; i + 1 < parts.size(); i += 2)
+    next.push_back(components(proof_.combine(parts[i], parts[i + 1])));
+  if (parts.size() % 2 == 1) next.push_back(std::move(parts.back()));
+  return next;
 }
 
 }  // namespace calotype::lower

@@ -1,6 +1,6 @@
 #pragma once
-// The statements of an update whose lanes have partial results: what stands before, in and behind the loops
-// over which the place that is updated stays.
+// The statements of an update whose lanes or threads have partial results: what stands before, in and behind
+// the loops over which the place that is updated stays.
 
 #include <functional>
 
@@ -17,7 +17,9 @@ class PartialResults {
 
   /// The loop around which the partial results live.
   LoopId around() const { return nest_.around; }
-  /// Whether the loop is inside `around`, or it itself, and is reduced over.
+  /// Whether the loop is inside `around`, or it itself.
+  bool has(LoopId loop) const;
+  /// Whether it also is reduced over.
   bool is_inside(LoopId loop) const;
   const schedule::Associative& proof() const { return proof_; }
 
@@ -28,6 +30,14 @@ class PartialResults {
   /// identity, after it they are combined. `finish` makes the statement that updates the place by the values
   /// given, one a component.
   ir::Stmt wrap(ir::Stmt loop, const std::function<ir::Stmt(const std::vector<Expr>&)>& finish) const;
+
+  // Of threads: what stands around `loop` in each of them.
+  /// `loop`, and its results as one of the thread, in `own`.
+  ir::Stmt in_thread(ir::Stmt loop) const;
+  /// A thread's one result, by component: buffers of one element.
+  const std::vector<ir::BufferPtr>& own() const { return own_; }
+  /// The statement, with the partial results allocated around it.
+  ir::Stmt allocated(ir::Stmt s) const;
 
  private:
   /// A vector loop among the partial results: neighbours on it are `stride` elements apart.
@@ -42,6 +52,7 @@ class PartialResults {
   ir::Stmt combine_pairs(const Axis& axis, std::int64_t pairs, const std::vector<Axis>& others) const;
   ir::Stmt move_last(const Axis& axis, std::int64_t from, std::int64_t to,
                      const std::vector<Axis>& others) const;
+  std::vector<std::vector<Expr>> half_of(std::vector<std::vector<Expr>> parts) const;
   std::vector<Expr> load(const Expr& position) const;
   ir::Stmt store(const std::vector<Expr>& values, const Expr& position) const;
   /// `body` in a vector loop over each axis.
@@ -55,6 +66,7 @@ class PartialResults {
   schedule::LaneNest nest_;
   std::vector<Axis> axes_;              ///< innermost first
   std::vector<ir::BufferPtr> buffers_;  ///< by component
+  std::vector<ir::BufferPtr> own_;      ///< of threads: the same where a thread has one partial result
   std::int64_t elements_ = 1;
 };
 

@@ -94,6 +94,12 @@ bool belongs_to_block(const ir::Stmt& loop) {
     found |= s->kind == ir::StmtKind::Barrier ||
              (s->kind == ir::StmtKind::Allocate && s->buffer()->space == ir::MemorySpace::Shared);
   });
+  // All lanes of a warp reach a shuffle together.
+  ir::visit_exprs(loop, [&](const Expr& e) {
+    found |= e.defined() && ir::any_of(e, [](const Expr& n) {
+               return ir::is(n, ir::Op::Shuffle) || ir::is(n, ir::Op::ShuffleXor);
+             });
+  });
   return found;
 }
 
@@ -270,7 +276,7 @@ class Partitioner {
     throw Error(
         {.kind = ErrorKind::Schedule,
          .message = belongs_to_block
-                        ? "the loop '" + loop.var->name + "' holds barriers or memory of a block"
+                        ? "the loop '" + loop.var->name + "' holds barriers, shuffles or memory of a block"
                         : "nothing in the loop '" + loop.var->name + "' is decided by where it stands",
          .func = loop.func,
          .directive = loop.partition_origin,

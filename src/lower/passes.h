@@ -89,6 +89,11 @@ void check_aligned(const LoopTree& tree, FuncId func, const Box& box);
 void round_region(const LoopTree& tree, FuncId func, Box& box);
 Box with_room_past_end(const LoopTree& tree, FuncId func, const Box& box);
 void read_by_tails(const LoopTree& tree, StageRef stage, const Box& all, StageInfo& info);
+/// Used by infer_bounds, see fold_scans.cpp: `first`, what the first definition of a Func covers, becomes
+/// less if the Func is a scan of which memory is to hold the last values alone.
+void begin_scan(LoopTree& tree, FuncId func, Storage& storage, Box& first);
+/// Used by infer_bounds as soon as all Funcs of a nest are resolved: how many values such a scan keeps.
+void fold_scan(LoopTree& tree, FuncId func);
 /// Used by infer_bounds: what is known of the extents of memory, once box and rings are.
 void shape_storage(LoopTree& tree, FuncId func, Storage& storage);
 /// Used by place: an order of the Funcs, still producers first, in which those that share loops stand

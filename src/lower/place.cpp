@@ -5,6 +5,8 @@
 // their producers, so the loop that a producer is computed at exists; a later production goes in front of
 // everything already at its site.
 
+#include <algorithm>
+
 #include "lower/passes.h"
 
 namespace calotype::lower {
@@ -61,6 +63,25 @@ void realize(LoopTree& tree, FuncId func) {
   store.children.push_back(std::move(realize));
 }
 
+/// Whether a Func in registers of a block (or thread) is made of inputs alone.
+bool loads_registers(const LoopTree& tree, FuncId id) {
+  const schedule::FuncSchedule& schedule = tree.scheduled.of(id);
+  if (schedule.memory != Memory::Register || sharing(tree.scheduled, id).size() > 1) return false;
+  const std::vector<lang::StageDef>& stages = tree.func(id).stages;
+  return stages.size() == 1 && !stages.front().function() &&
+         !ir::any_of(stages.front().value, [](const Expr& e) {
+           return ir::is(e, ir::Op::Call) && ir::callee_of(e)->kind == ir::CalleeKind::Func;
+         });
+}
+
+/// Producers before consumers, and first of all what loads inputs into registers: at each place all such
+/// loads are then under way before the first barrier.
+std::vector<FuncId> loads_first(const LoopTree& tree) {
+  std::vector<FuncId> order = tree.scheduled.order;
+  std::stable_partition(order.begin(), order.end(), [&](FuncId id) { return loads_registers(tree, id); });
+  return order;
+}
+
 }  // namespace
 
 LoopTree place(Scheduled scheduled, const Options& options) {
@@ -74,6 +95,7 @@ LoopTree place(Scheduled scheduled, const Options& options) {
     tree.loops[i].name = loop.name;
     tree.loops[i].binding = loop.binding;
     tree.loops[i].axis = loop.axis;
+    tree.loops[i].part = loop.part;
     tree.loops[i].reduction = loop.reduction;
     tree.loops[i].origin = loop.origin;
     tree.loops[i].partition = loop.partition;
@@ -82,7 +104,7 @@ LoopTree place(Scheduled scheduled, const Options& options) {
   for (const schedule::SharedNest& nest : tree.scheduled.shared)
     for (const auto& [own, shared] : nest.loops) tree.loop(shared).sharers.push_back({nest.func, nest.stage});
   order_sharing(tree.scheduled);
-  const std::vector<FuncId> order = tree.scheduled.order;
+  const std::vector<FuncId> order = loads_first(tree);
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     if (tree.inlined(*it)) continue;
     const std::vector<FuncId> funcs = sharing(tree.scheduled, *it);

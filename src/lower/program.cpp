@@ -35,6 +35,12 @@ std::string triple(const std::array<Expr, 3>& e) {
   return text;
 }
 
+/// Of a persistent grid the tiles, of which each block takes some.
+std::string launch_text(const Function& f) {
+  return fmt::format(" grid ({}{}) block ({}) shared {} bytes", triple(f.grid),
+                     f.resident_blocks ? ", as many as fit" : "", triple(f.block), f.shared_bytes);
+}
+
 }  // namespace
 
 std::string to_string(const Function& f) {
@@ -49,9 +55,7 @@ std::string to_string(const Function& f) {
     separator = ", ";
   }
   text += ")";
-  if (f.gpu)
-    text +=
-        fmt::format(" grid ({}) block ({}) shared {} bytes", triple(f.grid), triple(f.block), f.shared_bytes);
+  if (f.gpu) text += launch_text(f);
   return text + ":\n" + ir::to_string(f.body);
 }
 
@@ -80,9 +84,7 @@ std::string plan_text(const Program& p) {
   }
   for (const PlanStep& s : p.steps) {
     const Function& f = p.functions[s.function];
-    text += f.gpu ? fmt::format("launch {} grid ({}) block ({}) shared {} bytes\n", f.name, triple(f.grid),
-                                triple(f.block), f.shared_bytes)
-                  : fmt::format("call {}\n", f.name);
+    text += f.gpu ? fmt::format("launch {}{}\n", f.name, launch_text(f)) : fmt::format("call {}\n", f.name);
   }
   return text;
 }

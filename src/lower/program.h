@@ -31,7 +31,11 @@ struct Function {
   std::array<Expr, 3> grid, block;            ///< extents in terms of `scalars`
   std::array<ir::SymbolPtr, 3> block_vars{};  ///< null where the axis is not used
   std::array<ir::SymbolPtr, 3> thread_vars{};
+  /// The grid's blocks along x are as many as run at one time, but no more than grid[0]; null: just those.
+  /// The value of the symbol is how many they are.
+  ir::SymbolPtr resident_blocks;
   std::int64_t max_threads = 0;   ///< constant upper bound of the block's size
+  std::int64_t cluster = 1;       ///< blocks along x that make a cluster
   std::int64_t shared_bytes = 0;  ///< of the Shared allocations, as laid out by the memory pass
 };
 

@@ -171,6 +171,9 @@ class StageLoops {
     const Expr inner = extents_.at(t.inner);
     values_[t.outer] = simple(values_.at(t.fused) / inner);
     values_[t.inner] = simple(values_.at(t.fused) % inner);
+    for (LoopId part : {t.outer, t.inner})
+      if (ir::is(values_[part], ir::Op::Div) || ir::is(values_[part], ir::Op::Mod))
+        tree_.fused_parts.push_back({values_[part], extents_.at(part)});
   }
 
   void finish_dims() {

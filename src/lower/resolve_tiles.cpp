@@ -11,6 +11,8 @@
 #include <algorithm>
 
 #include "lower/passes.h"
+#include "lower/thread_groups.h"
+#include "schedule/gpu.h"
 
 namespace calotype::lower {
 namespace {
@@ -38,8 +40,7 @@ class Tiles {
 
   void kernel(Node& nest) {
     const StageRef stage = nest.stage;
-    KernelInfo info;
-    measure_threads(nest, info);
+    KernelInfo info = group_threads(tree_, nest);
     kernel_ = &info;
     deal_out(nest, false);
     find_layouts(nest);
@@ -66,16 +67,6 @@ class Tiles {
     if (bound) return std::max<std::int64_t>(*bound, 1);
     refuse(loop.owner, fmt::format("the extent of {} '{}' has no constant bound", what, loop.name),
            ir::to_string(loop.extent), "split it by a constant first, or bound its dimension", directive);
-  }
-
-  void measure_threads(const Node& nest, KernelInfo& info) {
-    visit(nest, [&](const Node& node, const std::vector<const Node*>&) {
-      if (node.kind != NodeKind::Loop) return;
-      const LoopInfo& loop = tree_.loop(node.loop);
-      if (is_bound(loop, ir::Binding::GpuThread))
-        info.threads[loop.axis] =
-            std::max(info.threads[loop.axis], constant_extent(loop, "thread loop", loop.origin));
-    });
   }
 
   // ---- Unbound nests
@@ -123,8 +114,9 @@ class Tiles {
     }
     if (pure.empty()) return;
     const StageRef stage = chain.stage;
-    const std::string& name = tree_.loop(pure.back()).name;
+    const std::string name = tree_.loop(pure.back()).name;
     std::vector<LoopId> order{add_loop(stage, name + ".o", ir::Binding::Serial)};
+    tree_.loop(order[0]).partition = ir::Partition::Never;  // few rounds, each of which tests where it ends
     for (int axis = 2; axis >= 0; --axis) {
       if (axis > 0 && kernel_->threads[axis] == 1) continue;
       order.push_back(add_loop(stage, axis == 0 ? name + ".t" : fmt::format("{}.t{}", name, "xyz"[axis]),
@@ -214,6 +206,9 @@ class Tiles {
             .extent = constant_extent(loop, "register loop", tree_.scheduled.of(func).memory_origin)};
         if (is_bound(loop, ir::Binding::GpuThread)) {
           digit.axis = static_cast<layout::Axis>(loop.axis);
+          digit.weight = loop.part == ir::ThreadPart::Warp ? schedule::warp_lanes : 1;
+        } else if (is_bound(loop, ir::Binding::GpuCluster)) {
+          digit.axis = layout::Axis::Rank;
         } else {
           digit.weight = registers;
           registers *= digit.extent;

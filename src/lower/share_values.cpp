@@ -20,6 +20,8 @@ bool costs(const Expr& e) {
 
 bool worth_naming(const Expr& e) {
   if (e->args.empty()) return false;
+  // A thread's partial result has a name already.
+  if (ir::is(e, ir::Op::Load) && ir::buffer_of(e)->partial && ir::is_const(e->args[0])) return false;
   // Masks and indices of a vector say which accesses are dense and whole: a name would hide that from the
   // printer.
   if (e->type.is_vector() && e->type.element().is_integral()) return costs(e);
@@ -62,7 +64,7 @@ class Sharer {
     for (const Expr& e : exprs)
       if (e.defined()) count(e);
     ir::Substitution named;
-    std::vector<std::pair<Expr, Expr>> replaced;
+    Replaced replaced;
     for (std::size_t i = 0; i < order_.size(); ++i) {
       const Use& use = *find(order_[i]);
       if (use.count < 2 || !worth_naming(use.expr)) continue;
@@ -70,7 +72,7 @@ class Sharer {
       const ir::SymbolPtr symbol =
           ir::make_symbol(ir::SymbolKind::Let, fmt::format("v{}", next_++), use.expr->type);
       named.emplace_back(symbol, value);
-      replaced.emplace_back(use.expr, ir::make_var(symbol));
+      replaced[use.expr->hash].emplace_back(use.expr, ir::make_var(symbol));
     }
     for (Expr& e : exprs)
       if (e.defined()) e = with_names(e, replaced);
@@ -82,6 +84,9 @@ class Sharer {
     Expr expr;
     int count = 0;
   };
+
+  /// By hash: expressions that have a name, and the name.
+  using Replaced = std::unordered_map<std::uint64_t, std::vector<std::pair<Expr, Expr>>>;
 
   ir::Stmt share(const ir::Stmt& s) {
     std::vector<Expr> exprs = s->exprs;
@@ -112,11 +117,17 @@ class Sharer {
     order_.push_back(e);
   }
 
-  static Expr with_names(const Expr& root, const std::vector<std::pair<Expr, Expr>>& replaced) {
+  static Expr with_names(const Expr& root, const Replaced& replaced) {
+    std::unordered_map<const ir::ExprNode*, Expr> done;
     std::function<Expr(const Expr&)> go = [&](const Expr& e) -> Expr {
-      for (const auto& [from, to] : replaced)
-        if (from->hash == e->hash && ir::equal(from, e)) return to;
-      return ir::map_args(e, go);
+      if (const auto alike = replaced.find(e->hash); alike != replaced.end())
+        for (const auto& [from, to] : alike->second)
+          if (ir::equal(from, e)) return to;
+      if (e->args.empty()) return e;
+      if (const auto known = done.find(e.node().get()); known != done.end()) return known->second;
+      Expr result = ir::map_args(e, go);
+      done.emplace(e.node().get(), result);
+      return result;
     };
     return go(root);
   }

@@ -79,7 +79,8 @@ class StmtSimplifier {
     const Expr min = simple(s->exprs[0]), extent = simple(s->exprs[1]);
     const std::optional<std::int64_t> count = ir::as_int(extent);
     if (count && *count <= 0) return nullptr;
-    const bool gpu = loop.binding == ir::Binding::GpuBlock || loop.binding == ir::Binding::GpuThread;
+    const bool gpu = loop.binding == ir::Binding::GpuBlock || loop.binding == ir::Binding::GpuThread ||
+                     loop.binding == ir::Binding::GpuCluster;
     const bool once = count == 1 && !gpu;
     const ScopedValues::Entry entry(values_, loop.var, once ? min : Expr());
     if (once) return run(s->body());

@@ -17,6 +17,7 @@
 #include <bit>
 
 #include "lower/passes.h"
+#include "schedule/scan.h"
 
 namespace calotype::lower {
 namespace {
@@ -46,7 +47,7 @@ class Slider {
       if (!slides || (sched_.store.kind == Place::Kind::At && id == sched_.store.loop)) break;
       const LoopInfo& loop = tree_.loop(id);
       if (loop.binding == ir::Binding::Parallel || loop.binding == ir::Binding::GpuBlock ||
-          loop.binding == ir::Binding::GpuThread)
+          loop.binding == ir::Binding::GpuThread || loop.binding == ir::Binding::GpuCluster)
         refuse(loop);
       if (loop.binding != ir::Binding::Serial || may_be_skipped(loop)) break;
       std::optional<std::size_t> d = sliding_dim(loop, slid);
@@ -57,7 +58,9 @@ class Slider {
       slid[*d] = true;
     }
     const bool any = std::find(slid.begin(), slid.end(), true) != slid.end();
-    for (const schedule::DimNumber& fold : sched_.storage.folds) fold_as_asked(fold, whole, any, fold_dim);
+    const std::optional<schedule::Scan> scan = schedule::folded_scan(tree_.scheduled, func_);
+    for (const schedule::DimNumber& fold : sched_.storage.folds)
+      if (!scan || scan->dim != fold.dim) fold_as_asked(fold, whole, any, fold_dim);
     if (sched_.storage.folds.empty() && fold_live > 0) fold_storage(fold_dim, fold_live);
   }
 

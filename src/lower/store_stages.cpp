@@ -7,8 +7,9 @@
 // be a ring. A Func with updates, or that a function computes, gets one more definition instead, f(x, y) =
 // f(x, y) with the loops of its first one, or of the coordinates where a function computes it: the copy. It
 // runs when the updates are done, so no partial result is seen, on the points that consumers need, where all
-// updates are; and with the first definition's loops each thread of a block reads what it may. The emit pass
-// makes the stores. A memoized Func is computed anew.
+// updates are; and with the first definition's loops each thread of a block reads what it may. A scan of
+// which memory holds the last values alone is copied as each of its stages stores. The emit pass makes the
+// stores. A memoized Func is computed anew.
 //
 // `add_copies` stands before placement, which makes loops of the copies as of any definition;
 // `declare_stored` after bounds, which numbers the other arguments.
@@ -18,6 +19,7 @@
 #include <map>
 
 #include "lower/passes.h"
+#include "schedule/scan.h"
 
 namespace calotype::lower {
 namespace {
@@ -90,7 +92,8 @@ void add_copies(Scheduled& scheduled, const Options& options) {
   // What an earlier call left would not be copied.
   for (schedule::FuncSchedule& f : scheduled.funcs) f.memoize_origin.clear();
   for (FuncId id : options.stored_stages)
-    if (needs_copy(scheduled.graph.func(id))) add_copy(scheduled, id);
+    if (needs_copy(scheduled.graph.func(id)) && !schedule::folded_scan(scheduled, id))
+      add_copy(scheduled, id);
 }
 
 namespace {

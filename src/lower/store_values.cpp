@@ -36,9 +36,33 @@ ir::Stmt store_values(const std::vector<ir::BufferPtr>& buffers, const std::vect
   return s;
 }
 
+ir::Stmt with_slots_moved(const ir::Stmt& stores, const Slots& slots, const ir::Facts& facts) {
+  if (slots.count == 1) return stores;
+  return ir::rewrite(stores, [&](const ir::Stmt& s) {
+    if (s->kind != ir::StmtKind::Store) return s;
+    const ir::BufferPtr& b = s->buffer();
+    const auto slot = [&](std::int64_t i) { return s->exprs[2] + ir::index(i) * slots.stride; };
+    const ir::SymbolPtr next = ir::make_symbol(ir::SymbolKind::Let, b->name + ".next", s->exprs[0]->type);
+    std::vector<ir::Stmt> moves;
+    for (std::int64_t i = slots.count - 1; i > 0; --i) {
+      const Expr there = ir::simplify(ir::index(i) <= slots.available, facts);
+      const ir::Stmt move = ir::store(b, ir::make(ir::Op::Load, b->type, {slot(i - 1)}, b), {slot(i)});
+      moves.push_back(ir::is_one(there) ? move : ir::if_then(there, move));
+    }
+    moves.push_back(ir::store(b, ir::make_var(next), {s->exprs[2]}));
+    return ir::let_stmt(next, s->exprs[0], ir::block(std::move(moves)));
+  });
+}
+
 Expr loaded(Type type, const ir::BufferPtr& buffer, const Expr& index) {
   const Expr load = ir::make(ir::Op::Load, buffer->type, {index}, buffer);
   return type == buffer->type ? load : ir::make(ir::Op::Bitcast, type, {load});
+}
+
+bool is_kept(const LoopTree& tree, StageRef ref, std::size_t component, const Expr& value) {
+  const lang::FuncDef& func = tree.func(ref.func);
+  return func.is_tuple() && func.is_read(value) && ir::equal(value->args, tree.def(ref).lhs) &&
+         ir::callee_of(value)->component == static_cast<int>(component);
 }
 
 }  // namespace calotype::lower

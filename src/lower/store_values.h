@@ -1,7 +1,8 @@
 #pragma once
 // The stores of one evaluation of a definition, and loads of what is stored.
 
-#include "ir/stmt.h"
+#include "ir/simplify.h"
+#include "lower/loop_tree.h"
 
 namespace calotype::lower {
 
@@ -10,7 +11,20 @@ namespace calotype::lower {
 ir::Stmt store_values(const std::vector<ir::BufferPtr>& buffers, const std::vector<Expr>& values,
                       const std::vector<Expr>& indices);
 
+/// Slots in which a scan has its last values, the newest first.
+struct Slots {
+  std::int64_t count = 1;
+  Expr stride;     ///< elements from one to the next
+  Expr available;  ///< how many hold a value
+};
+/// Stores of such a scan, to the first slot: in front of each, after the value to be stored is computed, slot
+/// i + 1 takes what slot i has.
+ir::Stmt with_slots_moved(const ir::Stmt& stores, const Slots& slots, const ir::Facts& facts);
+
 /// A value of the type from a buffer, which may hold the bits of it.
 Expr loaded(Type type, const ir::BufferPtr& buffer, const Expr& index);
+
+/// Whether a component of a Tuple stays as it is, so that its value is not read.
+bool is_kept(const LoopTree& tree, StageRef ref, std::size_t component, const Expr& value);
 
 }  // namespace calotype::lower

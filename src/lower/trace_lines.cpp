@@ -68,6 +68,7 @@ ir::Stmt with_store_lines(const LoopTree& tree, StageRef stage, const std::vecto
   const lang::FuncDef& func = tree.func(stage.func);
   const schedule::Traced* what = traced(tree, func.name);
   if (!what || !what->stores) return stores;
+  if (stores->kind == ir::StmtKind::Locked) refuse_atomic(tree, stage, *what);
   return ir::rewrite(stores, [&](const ir::Stmt& s) {
     if (s->kind != ir::StmtKind::Store) return s;
     if (s->atomic()) refuse_atomic(tree, stage, *what);

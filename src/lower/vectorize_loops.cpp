@@ -177,6 +177,11 @@ class Widener {
         return widen_check(s, mask);
       case ir::StmtKind::Print:
         return widen_print(s, mask);
+      case ir::StmtKind::Locked:
+        refuse(loop_,
+               fmt::format("lanes of the vectorised loop '{}' would take locks one after the other",
+                           loop_.var->name),
+               {}, "a serial loop; or rfactor in place of atomic");
       default:
         refuse(loop_,
                fmt::format("vectorised loop '{}' has storage or synchronisation inside", loop_.var->name), {},

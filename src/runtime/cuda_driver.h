@@ -28,7 +28,8 @@ enum { /* CUfunction_attribute */
        CALOTYPE_CU_FUNC_SHARED = 1,
        CALOTYPE_CU_FUNC_LOCAL = 3,
        CALOTYPE_CU_FUNC_REGISTERS = 4,
-       CALOTYPE_CU_FUNC_MAX_DYNAMIC_SHARED = 8
+       CALOTYPE_CU_FUNC_MAX_DYNAMIC_SHARED = 8,
+       CALOTYPE_CU_FUNC_NON_PORTABLE_CLUSTER = 14
 };
 enum { /* CUpointer_attribute, CUmemorytype */
        CALOTYPE_CU_POINTER_CONTEXT = 1,
@@ -55,6 +56,25 @@ enum { /* CUresult */
        CALOTYPE_CU_HARDWARE_STACK = 714,
        CALOTYPE_CU_LAUNCH_FAILED = 719
 };
+enum { CALOTYPE_CU_LAUNCH_CLUSTER_DIMENSION = 4 }; /* CUlaunchAttributeID */
+
+/* CUlaunchAttribute, CUlaunchConfig */
+typedef struct calotype_cu_launch_attribute {
+  int id;
+  char unused[8 - sizeof(int)];
+  union {
+    char bytes[64];
+    unsigned dimension[3];
+  } value;
+} calotype_cu_launch_attribute;
+typedef struct calotype_cu_launch {
+  unsigned grid[3], block[3];
+  unsigned shared_bytes;
+  calotype_cu_handle stream;
+  calotype_cu_launch_attribute* attributes;
+  unsigned attribute_count;
+} calotype_cu_launch;
+
 enum {
   CALOTYPE_CU_POOL_RELEASE_THRESHOLD = 4,
   CALOTYPE_CU_CAPTURE_GLOBAL = 0,
@@ -111,10 +131,14 @@ enum {
            (calotype_cu_handle * function, calotype_cu_handle module, const char* name))                     \
   FUNCTION(function_attribute, cuFuncGetAttribute, (int* value, int attribute, calotype_cu_handle function)) \
   FUNCTION(function_set, cuFuncSetAttribute, (calotype_cu_handle function, int attribute, int value))        \
+  FUNCTION(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor,                                           \
+           (int* blocks, calotype_cu_handle function, int threads, size_t shared_bytes))                     \
   FUNCTION(launch, cuLaunchKernel,                                                                           \
            (calotype_cu_handle function, unsigned grid_x, unsigned grid_y, unsigned grid_z,                  \
             unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,                     \
             calotype_cu_handle stream, void** parameters, void** extra))                                     \
+  FUNCTION(clusters_that_fit, cuOccupancyMaxActiveClusters,                                                  \
+           (int* clusters, calotype_cu_handle function, const calotype_cu_launch* launch))                   \
   FUNCTION(event_create, cuEventCreate, (calotype_cu_handle * event, unsigned flags))                        \
   FUNCTION(event_destroy, cuEventDestroy_v2, (calotype_cu_handle event))                                     \
   FUNCTION(event_record, cuEventRecord, (calotype_cu_handle event, calotype_cu_handle stream))               \

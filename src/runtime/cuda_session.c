@@ -165,7 +165,20 @@ static calotype_error_kind session_check_memory(void* state, calotype_context* c
   return kind;
 }
 
+static calotype_error_kind session_resident(void* state, calotype_context* context, uint32_t function,
+                                            const uint32_t block[3], uint32_t* blocks) {
+  const calotype_cuda_session* session = state;
+  const calotype_cuda_kernel* kernel = &session->kernels[function];
+  int each = 0;
+  calotype_cu_result result = session->device->driver->occupancy(
+      &each, kernel->function, (int)(block[0] * block[1] * block[2]), kernel->shared_bytes);
+  if (result) return result_of(session, context, result, "asking how many blocks fit");
+  *blocks = (uint32_t)(each > 0 ? each : 1) * (uint32_t)session->device->multiprocessors;
+  return CALOTYPE_GOOD;
+}
+
 calotype_device calotype_cuda_serve(calotype_cuda_session* session) {
-  return (calotype_device){session,          session_allocate, session_release, session_upload,
-                           session_download, session_launch,   session_finish,  session_check_memory};
+  return (calotype_device){session,        session_allocate,     session_release,
+                           session_upload, session_download,     session_launch,
+                           session_finish, session_check_memory, session_resident};
 }

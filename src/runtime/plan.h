@@ -80,6 +80,7 @@ typedef struct calotype_plan_function {
   uint32_t first_buffer, buffer_count; /* in calotype_plan::buffer_refs */
   calotype_code grid[3], block[3];     /* kernels */
   int64_t max_threads;                 /* of a block, where known */
+  uint8_t persistent; /* the grid is as many blocks as the device runs at one time, but no more than `grid` */
 } calotype_plan_function;
 
 typedef struct calotype_plan {
@@ -127,6 +128,9 @@ typedef struct calotype_device {
    * `name`. Asked before anything is written. Null: any will do. */
   calotype_error_kind (*check_memory)(void* state, calotype_context* context, const char* name,
                                       const calotype_buffer* buffer);
+  /* How many blocks of the function run at one time, at least 1. */
+  calotype_error_kind (*resident)(void* state, calotype_context* context, uint32_t function,
+                                  const uint32_t block[3], uint32_t* blocks);
 } calotype_device;
 
 /* The code behind a plan's functions. */

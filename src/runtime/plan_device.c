@@ -126,6 +126,12 @@ static calotype_error_kind launch(const call* c, uint32_t index) {
   if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0 || block[0] == 0 || block[1] == 0 || block[2] == 0) {
     return CALOTYPE_GOOD; /* no points */
   }
+  if (f->persistent) {
+    uint32_t resident = 1;
+    kind = device->resident(device->state, c->context, index, block, &resident);
+    if (kind) return kind;
+    if (grid[0] > resident) grid[0] = resident;
+  }
   call_gather(c, f);
   return device->launch(device->state, c->context, index, grid, block, c->scalar_values, c->buffer_values);
 }

@@ -45,7 +45,7 @@ void note_unmade(State& state, const Directive& d, const DirectiveSpec& spec) {
     if (arg.kind == ArgKind::NewFunc) state.unmade_funcs.push_back(*name);
     if (arg.kind == ArgKind::NewLoop) loops.push_back(*name);
     if (arg.kind == ArgKind::Loop)
-      for (const char* suffix : {".o", ".i", ".u", ".v", ".t"}) loops.push_back(*name + suffix);
+      for (const char* suffix : {".o", ".i", ".u", ".v", ".t", ".l", ".w"}) loops.push_back(*name + suffix);
   };
   for (const ArgSpec& arg : spec.args) {
     const Value* value = find_arg(d, arg.name);

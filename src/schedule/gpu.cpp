@@ -42,8 +42,11 @@ class StageCheck {
         threads_(bound_loops(state, func, stage, ir::Binding::GpuThread)) {}
 
   void run() {
-    if (place_.kind == Place::Kind::Root && blocks_.empty() && threads_.empty()) without_blocks();
+    const std::vector<LoopId> clusters = bound_loops(state_, func_, stage_, ir::Binding::GpuCluster);
+    if (place_.kind == Place::Kind::Root && blocks_.empty() && threads_.empty() && clusters.empty())
+      without_blocks();
     if (!blocks_.empty()) blocks();
+    for (LoopId id : clusters) cluster(id);
     if (!threads_.empty()) threads();
   }
 
@@ -116,6 +119,30 @@ class StageCheck {
     }
   }
 
+  void cluster(LoopId loop) {
+    const bool at = place_.kind == Place::Kind::At;
+    if (at && (any_around(state_, place_, ir::Binding::GpuThread) ||
+               any_around(state_, place_, ir::Binding::GpuCluster)))
+      return refuse(loop,
+                    fmt::format("{} is computed inside a block of the cluster already",
+                                state_.stage_name(func_, stage_)),
+                    "a loop outside the consumer's cluster loop to compute it at; or other loops");
+    if (blocks_.empty() && !(at && any_around(state_, place_, ir::Binding::GpuBlock)))
+      return refuse(loop, fmt::format("the cluster of {} is in no grid", state_.stage_name(func_, stage_)),
+                    "gpu_blocks over loops outside it, or compute_at a block loop");
+    const std::int64_t most = most_cluster_blocks(state_.out.target);
+    const auto extent = constant_extent(state_, func_, stage_, loop);
+    if (extent && *extent > most)
+      return refuse(loop, fmt::format("a cluster of {} blocks", *extent),
+                    fmt::format("at most {} on {}", most, state_.out.target.str()));
+    const FuncSchedule& f = state_.out.of(func_);
+    if (at && f.memory != Memory::Register && !state_.loop(loop).reduction)
+      refuse(loop,
+             fmt::format("each block of the cluster would compute a part of '{}', which all of them read",
+                         state_.def(func_).name),
+             "store_in(register), for those who read their own part; or compute_at the cluster loop");
+  }
+
   void threads() {
     if (place_.kind == Place::Kind::At && any_around(state_, place_, ir::Binding::GpuThread))
       return refuse(threads_[0],
@@ -127,14 +154,20 @@ class StageCheck {
                     fmt::format("the threads of {} are in no block", state_.stage_name(func_, stage_)),
                     "gpu_blocks over loops outside it, or compute_at a loop inside a block");
     std::int64_t product = 1;
+    bool warps = false;
     for (LoopId id : threads_) {
       const auto extent = constant_extent(state_, func_, stage_, id);
       if (!extent) continue;
-      product *= std::min(*extent, most_threads + 1);
+      const ir::ThreadPart part = state_.loop(id).part;
+      if (part == ir::ThreadPart::Lane && *extent > warp_lanes)
+        return refuse(id, fmt::format("{} lanes of a warp", *extent), "at most 32; gpu_threads");
+      product *= std::min(part == ir::ThreadPart::Lane ? 1 : *extent, most_threads + 1);
+      if (part != ir::ThreadPart::Whole) warps = true;
       if (state_.loop(id).axis == 2 && *extent > most_threads_z)
         return refuse(id, fmt::format("{} threads along z", *extent),
                       fmt::format("at most {} along z", most_threads_z));
     }
+    if (warps) product *= warp_lanes;
     if (product > most_threads)
       refuse(threads_[0], fmt::format("a block of {} threads", product),
              fmt::format("at most {} threads a block", most_threads));
@@ -156,6 +189,7 @@ void check_place(State& state, FuncId func) {
   for (LoopId id : state.loops_of(place.func, place.stage).loops) {
     if (id == place.loop) break;
     const bool block = bound_to(state, id, ir::Binding::GpuBlock);
+    if (bound_to(state, id, ir::Binding::GpuCluster)) continue;  // each block computes it, or its part
     if (!block && !(in_thread && bound_to(state, id, ir::Binding::GpuThread))) continue;
     state.refuse(func, -1, directive,
                  fmt::format("the {} loop '{}' lies inside '{}', and all its iterations run at one time",
@@ -198,6 +232,13 @@ std::int64_t most_shared_kb(const Target& target) {
   return 227;
 }
 
+// 8 everywhere where there are clusters; 16 on data-centre parts for kernels that ask for it.
+std::int64_t most_cluster_blocks(const Target& target) {
+  if (!target.is_gpu() || target.arch == "sm_80" || target.arch == "sm_86" || target.arch == "sm_89")
+    return 1;
+  return target.arch == "sm_120a" ? portable_cluster_blocks : 16;
+}
+
 void require_bindable(const Application& a, LoopId loop) {
   if (!a.state.out.target.is_gpu())
     a.refuse(fmt::format("the target {} has no GPU blocks and threads", a.state.out.target.str()),
@@ -205,8 +246,50 @@ void require_bindable(const Application& a, LoopId loop) {
              "the targets cuda and cuda-interpreter; parallel and vectorize on this one");
 }
 
+namespace {
+
+const char* name_of(ir::ThreadPart part) {
+  return part == ir::ThreadPart::Lane ? "lanes" : part == ir::ThreadPart::Warp ? "warps" : "threads along x";
+}
+
+/// Thread x is warp * 32 + lane: it is bound as a whole, or by one loop of each.
+void require_apart(const Application& a, LoopId loop, ir::ThreadPart part) {
+  for (LoopId id : bound_loops(a.state, a.func, a.stage, ir::Binding::GpuThread)) {
+    const Loop& other = a.state.loop(id);
+    if (part == ir::ThreadPart::Whole ? other.part == part
+                                      : other.part != ir::ThreadPart::Whole && other.part != part)
+      continue;
+    a.refuse(fmt::format("'{}' is bound to {} of the same block", other.name, name_of(other.part)),
+             a.state.loop(loop).name, "one loop of lanes and one of warps; or gpu_threads for both at once");
+  }
+}
+
+}  // namespace
+
+void bind_part(Application& a, LoopId loop, ir::ThreadPart part) {
+  require_bindable(a, loop);
+  require_apart(a, loop, part);
+  bind_loop(a, loop, ir::Binding::GpuThread, 0);
+  a.state.out.loops[loop.value].part = part;
+}
+
+void require_blocks(const Application& a, std::size_t least) {
+  const std::size_t blocks = bound_loops(a.state, a.func, a.stage, ir::Binding::GpuBlock).size();
+  const std::string stage = a.state.stage_name(a.func, a.stage);
+  if (blocks < least)
+    a.refuse(fmt::format("{} of the loops of {} is bound to blocks", blocks == 0 ? "none" : "one", stage),
+             a.state.loops_text(a.func, a.stage),
+             fmt::format("gpu_blocks over {}", least == 1 ? "one" : "two"));
+  for (const SharedNest& nest : a.state.out.shared)
+    if (nest.func == a.func && nest.stage == a.stage)
+      a.refuse(fmt::format("{} runs in the block loops of {}, by {}", stage,
+                           a.state.stage_name(nest.with, nest.with_stage), nest.origin),
+               stage, fmt::format("the same of {}", a.state.stage_name(nest.with, nest.with_stage)));
+}
+
 void bind_axes(Application& a, const std::vector<LoopId>& loops, ir::Binding binding) {
   const bool block = binding == ir::Binding::GpuBlock;
+  if (!block) require_apart(a, loops.front(), ir::ThreadPart::Whole);
   int axis = static_cast<int>(bound_loops(a.state, a.func, a.stage, binding).size());
   for (LoopId loop : loops) {
     require_bindable(a, loop);

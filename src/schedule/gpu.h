@@ -7,16 +7,27 @@ namespace calotype::schedule {
 
 inline constexpr std::int64_t most_threads = 1024;
 inline constexpr std::int64_t most_threads_z = 64;
+inline constexpr std::int64_t warp_lanes = 32;
+inline constexpr std::int64_t portable_cluster_blocks = 8;
 
 /// The shared memory that a block may have, in units of 1024 bytes: by the CUDA C++ Programming Guide,
 /// technical specifications per compute capability. Of a target that names no architecture: that of the
 /// largest.
 std::int64_t most_shared_kb(const Target& target);
 
+/// The blocks that a cluster may have; 1: the target has no clusters.
+std::int64_t most_cluster_blocks(const Target& target);
+
 /// Refuses a target without a GPU.
 void require_bindable(const Application& a, LoopId loop);
 /// Binds loops to the next free axes: x, then y, then z.
 void bind_axes(Application& a, const std::vector<LoopId>& loops, ir::Binding binding);
+
+/// Binds a loop to the lanes of a warp or to the warps of the block.
+void bind_part(Application& a, LoopId loop, ir::ThreadPart part);
+/// For a directive on the grid of a stage: refuses one with fewer block loops of its own than `least`, 1
+/// or 2.
+void require_blocks(const Application& a, std::size_t least);
 
 /// After the defaults: how blocks and threads of all stages lie in each other, and how many threads there
 /// are.

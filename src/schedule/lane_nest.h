@@ -1,5 +1,5 @@
 #pragma once
-// The loops of an update among which lanes of reduction loops have partial results.
+// The loops of an update among which lanes, or threads, of reduction loops have partial results.
 
 #include <cstdint>
 #include <vector>
@@ -15,11 +15,16 @@ constexpr std::int64_t kMostLanes = 256;
 struct LaneNest {
   std::vector<LoopId> vectors;  ///< vector loops inside `around` or it itself
   std::vector<LoopId> lanes;    ///< those of them that are reduced over
-  std::vector<LoopId> loops;    ///< every loop up to `around`, that one included
-  LoopId around;                ///< the partial results live as long as this loop; invalid: there are none
+  std::vector<LoopId>
+      threads;  ///< loops bound to threads, or to the blocks of a cluster, that are reduced over
+  std::vector<LoopId> loops;  ///< every loop up to `around`, that one included
+  LoopId around;              ///< the partial results live as long as this loop; invalid: there are none
   LoopId obstacle;  ///< a loop inside lanes that moves the place updated and is no vector, or has threads
 
   bool is_lane(LoopId loop) const;
+  bool by_threads() const { return !threads.empty(); }
+  /// The outermost loop with partial results.
+  LoopId outermost_partial() const;
 };
 
 /// Partial results live around every loop over which the place that is updated stays, as far out as that

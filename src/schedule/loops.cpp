@@ -293,9 +293,12 @@ void require_constant_extent(const Application& a, const std::string& loop, std:
     const auto extent = constant_extent(a.state, a.func, a.stage, id);
     const std::string legal = fmt::format(
         "{}({}, FACTOR), which splits the loop first; bound; at most {} iterations", a.spec.name, loop, most);
-    // Inside a consumer's loop the region, and so the extent, is what that loop needs: bounds inference
-    // decides.
-    if (!extent && a.state.out.of(a.func).compute.kind == Place::Kind::At) return;
+    // Inside a consumer's loop the region, and so the extent, is what that loop needs, and a size that is
+    // assumed to be at most something bounds others: bounds inference decides.
+    const std::vector<SizeAssumption>& assumed = a.state.out.assumptions;
+    const bool bounded = std::any_of(assumed.begin(), assumed.end(),
+                                     [](const SizeAssumption& s) { return s.range.high.has_value(); });
+    if (!extent && (bounded || a.state.out.of(a.func).compute.kind == Place::Kind::At)) return;
     if (!extent) a.refuse(fmt::format("the extent of '{}' is not a constant", loop), loop, legal);
     if (*extent > most)
       a.refuse(fmt::format("'{}' has {} iterations, too many", loop, *extent), std::to_string(*extent),

@@ -18,6 +18,8 @@ std::string place_text(const Scheduled& s, const Place& p) {
 std::string binding_text(const Loop& loop) {
   const std::string kind = ir::to_string(loop.binding);
   const bool gpu = loop.binding == ir::Binding::GpuBlock || loop.binding == ir::Binding::GpuThread;
+  if (loop.part != ir::ThreadPart::Whole)
+    return fmt::format("{} {}", kind, loop.part == ir::ThreadPart::Lane ? "lane" : "warp");
   return gpu ? fmt::format("{} {}", kind, "xyz"[loop.axis]) : kind;
 }
 

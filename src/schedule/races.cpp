@@ -37,22 +37,31 @@ class StageRaces {
         return;
     const Associative proof = prove_associative(f_, def_);
     const LaneNest nest = lane_nest(state_.out, func_, stage_, !proof.commutative);
-    if (nest.around.valid()) check_nest(nest, proof.regroups_floats);
+    if (nest.around.valid()) check_nest(nest, !proof.commutative, proof.regroups_floats);
   }
 
  private:
   // ---- One loop
 
-  /// One iteration meets no other. (Of lanes, one is a nest of partial results like several.)
+  /// One iteration meets no other. (Of lanes, one is a nest of partial results like several; of threads, one
+  /// has a result that the others of the block are told.)
   bool runs_once(LoopId id) const {
-    return state_.loop(id).binding != ir::Binding::Vector &&
+    return state_.loop(id).binding != ir::Binding::Vector && !by_threads(id) &&
            constant_extent(state_, func_, stage_, id).value_or(2) <= 1;
+  }
+
+  /// Whether the threads of a block, or the blocks of a cluster, may have partial results.
+  bool by_threads(LoopId id) const {
+    const ir::Binding b = state_.loop(id).binding;
+    return (b == ir::Binding::GpuThread || b == ir::Binding::GpuCluster) &&
+           state_.out.of(func_).memory == Memory::Register;
   }
 
   /// False: refused.
   bool decide(LoopId id) {
     Loop& loop = state_.out.loops[id.value];
-    const bool threads = loop.binding == ir::Binding::GpuBlock || loop.binding == ir::Binding::GpuThread;
+    const bool threads = loop.binding == ir::Binding::GpuBlock || loop.binding == ir::Binding::GpuThread ||
+                         loop.binding == ir::Binding::GpuCluster;
     const std::string meeting = Meetings(state_, func_, stage_, id, !threads).find();
     if (meeting.empty()) return true;
     const Associative proof = prove_associative(f_, def_);
@@ -63,11 +72,15 @@ class StageRaces {
     // What is only stored as an 8-bit float has no lanes of its own.
     const bool computed =
         std::none_of(f_.types.begin(), f_.types.end(), [](Type t) { return t.is_float8(); });
-    const bool lanes =
-        computed && loop.binding == ir::Binding::Vector && !moves_place(state_.out, func_, stage_, id);
+    const bool lanes = computed && (loop.binding == ir::Binding::Vector || by_threads(id)) &&
+                       !moves_place(state_.out, func_, stage_, id);
     if (lanes && proof.unproved.empty()) {
       loop.sharing = Sharing::Partial;
       return true;
+    }
+    if (!sched_.atomic_origin.empty() && f_.is_tuple() && loop.binding == ir::Binding::Vector) {
+      refuse(id, meeting + "; lanes cannot take turns at several values", "a serial or parallel loop");
+      return false;
     }
     if (!sched_.atomic_origin.empty()) {
       loop.sharing = Sharing::Atomic;
@@ -82,7 +95,13 @@ class StageRaces {
     std::string text = "pure loops";
     if (proof.unproved.empty())
       text += fmt::format("; rfactor makes '{}' pure in a Func of its own", state_.loop(id).name);
-    if (def_.reduce_op && !f_.is_tuple()) text += "; atomic, by which iterations that meet take turns";
+    if (state_.loop(id).binding == ir::Binding::GpuThread && !by_threads(id) && proof.unproved.empty())
+      text += fmt::format("; store_in(register) of '{}' at block level: a partial result in each thread",
+                          f_.name);
+    const bool several = f_.is_tuple() && !state_.out.target.is_gpu() && proof.unproved.empty() &&
+                         proof.commutative && state_.loop(id).binding != ir::Binding::Vector;
+    if ((def_.reduce_op && !f_.is_tuple()) || several)
+      text += "; atomic, by which iterations that meet take turns";
     return text;
   }
 
@@ -98,18 +117,20 @@ class StageRaces {
 
   // ---- The nest of partial results
 
-  void check_nest(const LaneNest& nest, bool regroups_floats) {
-    const LoopId lane = nest.lanes.back();
+  void check_nest(const LaneNest& nest, bool in_order, bool regroups_floats) {
+    const LoopId lane = nest.outermost_partial();
     const std::string& name = state_.loop(lane).name;
+    const bool of_threads = nest.by_threads();
     const auto refuse_nest = [&](const std::string& message, LoopId value, const std::string& legal) {
       state_.refuse(func_, stage_, state_.loop_directives[lane.value], message, state_.loop(value).name,
                     legal);
     };
     if (nest.obstacle.valid()) {
       const std::string& inside = state_.loop(nest.obstacle).name;
-      return refuse_nest(fmt::format("'{}' lies inside the vectorised reduction loop '{}', whose lanes have "
-                                     "partial results of one place in one thread",
-                                     inside, name),
+      return refuse_nest(fmt::format("'{}' lies inside the {} reduction loop '{}', whose {} have "
+                                     "partial results of one place{}",
+                                     inside, of_threads ? "bound" : "vectorised", name,
+                                     of_threads ? "threads" : "lanes", of_threads ? "" : " in one thread"),
                          nest.obstacle, fmt::format("reorder, so that '{}' is outside '{}'", inside, name));
     }
     for (LoopId id : sched_.loops) {
@@ -129,9 +150,32 @@ class StageRaces {
     if (product > kMostLanes)
       return refuse_nest(fmt::format("{} partial results at once", product), lane,
                          fmt::format("at most {}", kMostLanes));
+    if (of_threads && !check_threads(nest, in_order, refuse_nest)) return;
     if (!regroups_floats) return;
     for (LoopId id : nest.loops)
       if (state_.loop(id).reduction) note_reassociation(state_, func_, stage_, id);
+  }
+
+  /// Partial results of threads. False: refused.
+  template <class Refuse>
+  bool check_threads(const LaneNest& nest, bool in_order, const Refuse& refuse_nest) {
+    for (LoopId id : nest.vectors)
+      if (!nest.is_lane(id)) {
+        refuse_nest(
+            fmt::format("the lanes of '{}' are results of their own, each of which the threads of '{}' "
+                        "would combine",
+                        state_.loop(id).name, state_.loop(nest.threads.back()).name),
+            id, "a serial or unrolled loop outside the reduction's");
+        return false;
+      }
+    // Thread after thread has what follows in the RDom where each has all of a stretch.
+    if (in_order && (nest.threads.size() > 1 || !nest.lanes.empty() || nest.around != nest.threads.back())) {
+      refuse_nest("of equal terms the first counts, so that partial results are combined in their order",
+                  nest.threads.back(),
+                  "one loop bound to threads, outside the other reduction loops; no lanes");
+      return false;
+    }
+    return true;
   }
 
   State& state_;

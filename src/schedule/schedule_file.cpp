@@ -79,7 +79,7 @@ static std::int64_t threads_of(const Scheduled& s) {
         if (s.loop(id).binding != ir::Binding::GpuThread) continue;
         for (const Transform& t : stage.transforms)
           if (t.kind == Transform::Kind::Split && t.inner == id) {
-            threads *= t.factor;
+            threads *= s.loop(id).part == ir::ThreadPart::Lane ? 32 : t.factor;
             any = true;
           }
       }

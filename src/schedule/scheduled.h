@@ -20,7 +20,7 @@ using LoopId = lang::Id<struct LoopTag>;  ///< unique within a Scheduled
 /// What lets iterations of a reduction loop run at one time.
 enum class Sharing {
   Apart,    ///< nothing they write is touched by another (or they run one after the other)
-  Partial,  ///< each lane has a partial result of its own; they are combined in the end
+  Partial,  ///< each lane or thread has a partial result of its own; they are combined in the end
   Atomic,   ///< they update the same places in steps that are not interrupted
 };
 
@@ -31,7 +31,8 @@ struct Loop {
   std::string name;
   bool reduction = false;  ///< iterates over (part of) a reduction dimension, in the RDom's order
   ir::Binding binding = ir::Binding::Serial;
-  int axis = 0;  ///< GpuBlock, GpuThread: 0 x, 1 y, 2 z
+  int axis = 0;                                 ///< GpuBlock, GpuThread: 0 x, 1 y, 2 z
+  ir::ThreadPart part = ir::ThreadPart::Whole;  ///< GpuThread along x
   Sharing sharing = Sharing::Apart;
   ir::Partition partition = ir::Partition::Auto;
   std::string partition_origin;
@@ -55,6 +56,7 @@ struct Prefetch {
   ir::CalleePtr of;
   LoopId at, from;
   std::int64_t offset = 0;
+  PrefetchBounds bounds = PrefetchBounds::NonFaulting;
   std::string origin;
 };
 
@@ -72,7 +74,10 @@ struct StageSchedule {
   std::vector<Transform> transforms;
   std::vector<Prefetch> prefetches;
   std::vector<SoftwarePipeline> pipelines;
-  std::string atomic_origin;  ///< the directive by which its updates may be atomic; empty: none
+  std::string atomic_origin;      ///< the directive by which its updates may be atomic; empty: none
+  std::string persistent_origin;  ///< the directive by which blocks go from tile to tile; empty: none
+  std::int64_t raster_strip = 0;  ///< tiles of a strip along the second block loop; 0: row by row
+  std::string raster_origin;
 
   /// Whether a tail moves back, so that some elements are computed twice: maybe at one time, but always the
   /// same value.

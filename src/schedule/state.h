@@ -124,6 +124,8 @@ class Application {
   Memory memory(const std::string& arg) const;
   ir::Partition partition(const std::string& arg) const;
   Copy copy(const std::string& arg) const;
+  /// The place of a Choice in its list.
+  int choice(const std::string& arg) const;
   /// Present loops of the stage.
   LoopId loop(const std::string& arg) const;
   std::vector<LoopId> loop_list(const std::string& arg) const;
@@ -133,7 +135,6 @@ class Application {
 
  private:
   void resolve_stage();
-  int choice(const std::string& arg) const;
 };
 
 }  // namespace calotype::schedule

@@ -88,6 +88,14 @@ void run_wait(Machine& m, Warp& warp, const Instruction& i) {
   });
 }
 
+void run_remote_store(Machine& m, Warp& warp, const Instruction& i) {
+  const Indices rank(warp, i.b, 0);
+  for_components(m, warp, i, [&](WarpAccess access) {
+    access.rank = rank.data();
+    space_of(m, i).store(access);
+  });
+}
+
 void run_atomic(Machine& m, Warp& warp, const Instruction& i) {
   const Operation& operation = m.code.operations[m.code.accesses[i.site].operation];
   for_components(m, warp, i, [&](const WarpAccess& access) { space_of(m, i).update(access, operation); });

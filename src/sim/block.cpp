@@ -1,5 +1,5 @@
-// Order of execution: blocks one after the other in random order; the warps of a block in turns of random
-// length, so that what nothing orders happens in many orders.
+// Order of execution: clusters (mostly of one block) one after the other in random order; the warps of a
+// cluster in turns of random length, so that what nothing orders happens in many orders.
 
 #include <fmt/format.h>
 
@@ -36,20 +36,24 @@ void Machine::run() {
   if (blocks == 0) return;
   make_spaces();
   make_warps();
-  Shuffled order(blocks, random_);
-  for (std::int64_t done = 0; done < blocks && !stopped; ++done) {
+  const std::int64_t along_x = launch.grid[0] / code.cluster;  // clusters
+  const std::int64_t clusters = blocks / code.cluster;
+  Shuffled order(clusters, random_);
+  for (std::int64_t done = 0; done < clusters && !stopped; ++done) {
     const std::int64_t linear = order.next();
-    block = {linear % launch.grid[0], linear / launch.grid[0] % launch.grid[1],
-             linear / launch.grid[0] / launch.grid[1]};
-    run_block();
-    ++report.blocks;
+    first_block_ = {linear % along_x * code.cluster, linear / along_x % launch.grid[1],
+                    linear / along_x / launch.grid[1]};
+    run_cluster();
+    report.blocks += code.cluster;
   }
   count_instructions();
 }
 
-void Machine::start_block() {
-  clock.block_start = ++clock.now;
-  block_starts_.push_back({clock.now, block});
+void Machine::start_cluster() {
+  clock.block_start = cluster_barrier_ = ++clock.now;
+  barriers_.assign(static_cast<std::size_t>(code.cluster), clock.now);
+  block = first_block_;
+  block_starts_.push_back({clock.now, first_block_});
   for (const std::unique_ptr<Space>& space : spaces) space->begin_block();
   for (Warp& warp : warps) {
     warp.state = Warp::State::Running;
@@ -58,12 +62,13 @@ void Machine::start_block() {
     warp.frames.clear();
     for (Flights& flights : warp.flights) flights = {};
     for (int axis = 0; axis < 3; ++axis)
-      if (code.has_block_var[axis]) *warp.write(code.block_vars[axis]) = of_int(block[axis]);
+      if (code.has_block_var[axis])
+        *warp.write(code.block_vars[axis]) = of_int(first_block_[axis] + (axis == 0 ? warp.rank : 0));
   }
 }
 
-void Machine::run_block() {
-  start_block();
+void Machine::run_cluster() {
+  start_cluster();
   std::vector<Warp*> ready;
   do {
     ready.clear();
@@ -76,11 +81,15 @@ void Machine::run_block() {
       ready[chosen] = ready.back();
       ready.pop_back();
     }
-  } while (!stopped && release_barrier());
+  } while (!stopped && release_barriers());
 }
 
 /// Runs a warp until it waits, ends or its turn is over.
 void Machine::run_warp(Warp& warp) {
+  block = first_block_;
+  block[0] += warp.rank;
+  clock.own = barriers_[static_cast<std::size_t>(warp.rank)];
+  clock.others = code.cluster == 1 ? clock.own : cluster_barrier_;
   const std::int64_t turn = std::int64_t{1} << random_.below(kLongestTurn + 1);
   for (std::int64_t step = 0; step < turn && warp.state == Warp::State::Running && !stopped; ++step) {
     const Instruction& i = code.instructions[static_cast<std::size_t>(warp.next)];
@@ -100,25 +109,30 @@ void Machine::run_warp(Warp& warp) {
   });
 }
 
-/// All warps wait or have ended: lets those that wait go on. False if there is nobody to go on.
-bool Machine::release_barrier() {
-  const Warp* waiting = nullptr;
-  const Warp* other = nullptr;  // waits elsewhere
+/// All warps wait or have ended: lets those go on that wait at a barrier which is complete. False if there is
+/// nobody to go on.
+bool Machine::release_barriers() {
+  bool any = false;
+  for (int rank = 0; rank < code.cluster && !stopped; ++rank) any |= release_block(rank);
+  return any || release_cluster();
+}
+
+/// Whether the warps of a block (rank -1: of the cluster) that have not ended all wait where `waiting` does.
+/// One that has ended before is found; the others need not wait for it.
+bool Machine::same_barrier(const Warp& waiting, Warp::State state, int rank) {
+  const Warp* other = nullptr;
   const Warp* ended = nullptr;
   for (const Warp& warp : warps) {
-    if (warp.state == Warp::State::Ended) {
+    if (rank >= 0 && warp.rank != rank) continue;
+    if (warp.state == Warp::State::Ended)
       ended = &warp;
-    } else if (waiting == nullptr) {
-      waiting = &warp;
-    } else if (warp.next != waiting->next) {
+    else if (warp.state != state || warp.next != waiting.next)
       other = &warp;
-    }
   }
-  if (waiting == nullptr) return false;
-  const Instruction& barrier = code.instructions[static_cast<std::size_t>(waiting->next - 1)];
+  const Instruction& barrier = code.instructions[static_cast<std::size_t>(waiting.next - 1)];
   const auto fault = [&](Fault kind, const Warp& second, const char* format) {
     findings.add(kind, place(barrier), [&] {
-      const int first_thread = thread(*waiting, 0), second_thread = thread(second, 0);
+      const int first_thread = thread(waiting, 0), second_thread = thread(second, 0);
       return Finding{.message = fmt::format(fmt::runtime(format), who(first_thread),
                                             code.barriers[barrier.site], who(second_thread)),
                      .block = block,
@@ -131,9 +145,30 @@ bool Machine::release_barrier() {
   }
   if (ended != nullptr)
     fault(Fault::Divergence, *ended, "the warp of {} waits at a barrier ({}), that of {} has ended");
+  return true;
+}
+
+bool Machine::release_block(int rank) {
+  const Warp* waiting = nullptr;
+  for (const Warp& warp : warps)
+    if (warp.rank == rank && warp.state == Warp::State::AtBarrier) waiting = &warp;
+  if (waiting == nullptr || !same_barrier(*waiting, Warp::State::AtBarrier, rank)) return false;
   for (Warp& warp : warps)
-    if (warp.state == Warp::State::AtBarrier) warp.state = Warp::State::Running;
-  ++clock.now;
+    if (warp.rank == rank && warp.state == Warp::State::AtBarrier) warp.state = Warp::State::Running;
+  barriers_[static_cast<std::size_t>(rank)] = ++clock.now;
+  ++report.barriers;
+  return true;
+}
+
+bool Machine::release_cluster() {
+  const Warp* waiting = nullptr;
+  for (const Warp& warp : warps)
+    if (warp.state == Warp::State::AtClusterBarrier) waiting = &warp;
+  if (waiting == nullptr || !same_barrier(*waiting, Warp::State::AtClusterBarrier, -1)) return false;
+  for (Warp& warp : warps)
+    if (warp.state == Warp::State::AtClusterBarrier) warp.state = Warp::State::Running;
+  cluster_barrier_ = ++clock.now;
+  barriers_.assign(barriers_.size(), clock.now);
   ++report.barriers;
   return true;
 }

@@ -152,6 +152,9 @@ Register Builder::make_value(const Expr& e) {
     case Op::Load:
     case Op::LoadIf:
       return load(e);
+    case Op::Shuffle:
+    case Op::ShuffleXor:
+      return shuffle(e);
     case Op::Call:
       refuse(code_, "a call is left", ir::to_string(e));
     case Op::Ramp:
@@ -227,6 +230,24 @@ Register Builder::reduce(const Expr& e) {
   return parts.front();
 }
 
+/// Lanes of the warp read each other's values.
+Register Builder::shuffle(const Expr& e) {
+  if (e->type.is_vector()) refuse(code_, "a shuffle of vectors", ir::to_string(e));
+  const Register content = shaped(value(e->args[0]), e->type, 1, false);
+  const bool by_xor = e->op == Op::ShuffleXor;
+  const std::optional<std::int64_t> bits = by_xor ? ir::as_int(e->args[1]) : 0;
+  if (!bits) refuse(code_, "a shuffle by bits that are no constant", ir::to_string(e));
+  Register lane;
+  if (!by_xor) lane = shaped(value(e->args[1]), e->args[1]->type, 1, false);
+  const Register result = reserve(1, false);
+  Instruction& i = emit(by_xor ? run_shuffle_xor : run_shuffle, by_xor ? "ShuffleXor" : "Shuffle");
+  i.result = result;
+  i.a = content;
+  i.b = lane;
+  i.site = static_cast<int>(*bits);
+  return result;
+}
+
 // ---- Memory
 
 int Builder::access(const ir::BufferPtr& buffer, const Expr& index, bool predicated) {
@@ -266,6 +287,7 @@ void Builder::store(const ir::Stmt& s) {
            fmt::format("a store of {} to '{}' of {}", stored->type.str(), buffer->name, buffer->type.str()));
   const int lanes = std::max(stored->type.lanes, index->type.lanes);
   const bool predicated = predicate.defined() && !ir::is_one(predicate);
+  if (s->remote() && (predicated || lanes > 1)) refuse(code_, "a store of vectors to another block");
   const Register content = value(stored, lanes);
   Register condition;
   if (predicated) condition = value(predicate, lanes);
@@ -279,8 +301,10 @@ void Builder::store(const ir::Stmt& s) {
   if (s->is_async() && buffer->space != ir::MemorySpace::Shared)
     refuse(code_, fmt::format("an asynchronous store to '{}', which is in {} memory", buffer->name,
                               ir::to_string(buffer->space)));
+  if (s->remote()) condition = value(s->exprs[3], 1);
   Instruction& i = s->atomic()     ? emit(run_atomic, "Atomic")
                    : s->is_async() ? emit(run_async_store, "AsyncStore")
+                   : s->remote()   ? emit(run_remote_store, "RemoteStore")
                                    : emit(run_store, "Store");
   i.a = at;
   i.b = condition;

@@ -59,6 +59,7 @@ class Builder {
   Register lane(const Expr& e);
   Register reduce(const Expr& e);
   Register load(const Expr& e);
+  Register shuffle(const Expr& e);
   int access(const ir::BufferPtr& buffer, const Expr& index, bool predicated);
   Register spread_over_lanes(Register r, Type element);
   Register spread_constant(Register r);

@@ -49,8 +49,8 @@ class ByteSpace : public Space {
       }
       std::memset(region_.base + offset[lane], 0xff, static_cast<std::size_t>(size_));
       Flights& flights = a.warp.flights[static_cast<std::size_t>(lane)];
-      flights.waiting.push_back({a.machine.code.accesses[a.instruction.site].buffer, offset[lane], a.cells[lane],
-                                 flights.groups});
+      flights.waiting.push_back(
+          {a.machine.code.accesses[a.instruction.site].buffer, offset[lane], a.cells[lane], flights.groups});
     });
   }
 
@@ -73,8 +73,10 @@ class ByteSpace : public Space {
 
   /// Every buffer of a block clears its own bytes; together they clear what is used.
   void begin_block() override {
-    if (buffer_.is_shared())
-      std::memset(region_.base + origin_, 0xff, static_cast<std::size_t>(end_ * size_));
+    if (!buffer_.is_shared()) return;
+    for (std::int64_t rank = 0; rank < region_.blocks; ++rank)
+      std::memset(region_.base + rank * region_.per_block + origin_, 0xff,
+                  static_cast<std::size_t>(end_ * size_));
   }
 
  private:
@@ -92,7 +94,16 @@ class ByteSpace : public Space {
         });
         return;
       }
-      offset[lane] = origin_ + layout::swizzled(index, buffer_.swizzle, size_) * size_;
+      const std::int64_t rank = a.rank ? a.rank[lane] : a.warp.rank;
+      if (rank < 0 || rank >= a.machine.code.cluster) {
+        report(a, lane, Fault::OutOfBounds, [&](const std::string& who, const std::string& text) {
+          return fmt::format("{} {} {} of the block of rank {} in a cluster of {}", who, verb, text, rank,
+                             a.machine.code.cluster);
+        });
+        return;
+      }
+      offset[lane] =
+          rank * region_.per_block + origin_ + layout::swizzled(index, buffer_.swizzle, size_) * size_;
       legal |= LaneMask{1} << lane;
     });
     return legal;
@@ -114,7 +125,8 @@ class ByteSpace : public Space {
   void watch_copies(const WarpAccess& a, int lane, std::int64_t offset, const char* verb) {
     if (!buffer_.is_shared() || !region_.shadow->under_way(a.machine.clock, offset, size_)) return;
     report(a, lane, Fault::Unfinished, [&](const std::string& who, const std::string& text) {
-      return fmt::format("{} {} {}, to which a copy is under way that nobody has waited for", who, verb, text);
+      return fmt::format("{} {} {}, to which a copy is under way that nobody has waited for", who, verb,
+                         text);
     });
   }
 
@@ -157,7 +169,7 @@ class ByteSpace : public Space {
 
   /// Whether the other write is by an earlier lane of this very instruction and of the same value: harmless.
   static bool same_store(const WarpAccess& a, int lane, const Offsets& offset, const Conflict& conflict) {
-    const int other = conflict.thread - a.warp.number * kWarp;
+    const int other = conflict.thread - a.machine.thread(a.warp, 0);
     return conflict.with == Conflict::With::Write && conflict.interval == a.machine.clock.now && other >= 0 &&
            other < lane && (a.lanes >> other & 1) != 0 && offset[other] == offset[lane] &&
            a.cells[other].i == a.cells[lane].i;

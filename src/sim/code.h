@@ -60,8 +60,8 @@ struct BufferUse {
   std::int64_t elements = 0;  ///< of an allocation
   std::int64_t offset = 0;    ///< Shared: bytes
   int slot = 0;  ///< Argument and Global: position in the launch; Local and Register: number in the thread
-  bool written = false;     ///< there is a store to it
-  bool idempotent = false;  ///< several threads may write an element, all of them the same value
+  bool written = false;      ///< there is a store to it
+  bool idempotent = false;   ///< several threads may write an element, all of them the same value
   std::int64_t swizzle = 0;  ///< Shared: bytes of the rows of layout/swizzle.h, 0: none
   bool is_private() const { return space == ir::MemorySpace::Local || space == ir::MemorySpace::Register; }
   bool is_shared() const { return space == ir::MemorySpace::Shared; }
@@ -96,7 +96,9 @@ struct Code {
   std::vector<std::pair<Register, Type>> scalars;
   std::array<Register, 3> block_vars, thread_vars;
   std::array<bool, 3> has_block_var{}, has_thread_var{};
-  std::int64_t max_threads = 0, shared_bytes = 0;
+  Register grid_var{};  ///< how many blocks there are along x
+  bool has_grid_var = false;
+  std::int64_t max_threads = 0, shared_bytes = 0, cluster = 1;
 };
 
 }  // namespace calotype::sim

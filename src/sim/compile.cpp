@@ -28,6 +28,7 @@ class Compiler {
     if (!function_.gpu || function_.body == nullptr) refuse(code_, "it is no GPU kernel");
     code_.max_threads = function_.max_threads;
     code_.shared_bytes = function_.shared_bytes;
+    code_.cluster = function_.cluster;
     declare_arguments();
     declare_threads();
     statement(function_.body);
@@ -50,6 +51,11 @@ class Compiler {
   }
 
   void declare_threads() {
+    if (const ir::SymbolPtr& s = function_.resident_blocks) {
+      code_.has_grid_var = true;
+      code_.grid_var = builder_.reserve(1, true);
+      builder_.bind(s, code_.grid_var);
+    }
     for (int axis = 0; axis < 3; ++axis) {
       if (const ir::SymbolPtr& s = function_.block_vars[axis]) {
         code_.has_block_var[axis] = true;
@@ -81,7 +87,8 @@ class Compiler {
         branch(s);
         break;
       case StmtKind::Store:
-        if (s->exprs.size() != 3) refuse(code_, "an access is not flat", ir::to_string(s));
+        if (s->exprs.size() != (s->remote() ? 4u : 3u))
+          refuse(code_, "an access is not flat", ir::to_string(s));
         builder_.store(s);
         break;
       case StmtKind::Allocate:
@@ -105,6 +112,8 @@ class Compiler {
         refuse(code_, "an extern stage in a kernel", ir::to_string(s));
       case StmtKind::Meter:
         refuse(code_, "a profile of a kernel", ir::to_string(s));
+      case StmtKind::Locked:
+        refuse(code_, "a lock in a kernel", ir::to_string(s));
     }
     builder_.release(mark);
   }
@@ -121,6 +130,11 @@ class Compiler {
       case ir::SyncInfo::Kind::Block:
         code_.barriers.push_back(sync.reason);
         builder_.emit(run_barrier, "Barrier").site = static_cast<int>(code_.barriers.size()) - 1;
+        break;
+      case ir::SyncInfo::Kind::Cluster:
+        code_.barriers.push_back(sync.reason);
+        builder_.emit(run_cluster_barrier, "ClusterBarrier").site =
+            static_cast<int>(code_.barriers.size()) - 1;
         break;
       case ir::SyncInfo::Kind::Commit:
         builder_.emit(run_commit, "Commit");

@@ -126,8 +126,10 @@ void run_print(Machine& m, Warp& warp, const Instruction& i) {
   });
 }
 
-void run_barrier(Machine& m, Warp& warp, const Instruction& i) {
-  warp.state = Warp::State::AtBarrier;
+namespace {
+
+void wait_at_barrier(Machine& m, Warp& warp, const Instruction& i, Warp::State state) {
+  warp.state = state;
   const LaneMask missing = warp.live & ~warp.mask;
   if (missing == 0) return;
   const int here = m.thread(warp, std::countr_zero(warp.mask));
@@ -138,6 +140,16 @@ void run_barrier(Machine& m, Warp& warp, const Instruction& i) {
                    .block = m.block,
                    .threads = {m.coordinates(here), m.coordinates(elsewhere)}};
   });
+}
+
+}  // namespace
+
+void run_barrier(Machine& m, Warp& warp, const Instruction& i) {
+  wait_at_barrier(m, warp, i, Warp::State::AtBarrier);
+}
+
+void run_cluster_barrier(Machine& m, Warp& warp, const Instruction& i) {
+  wait_at_barrier(m, warp, i, Warp::State::AtClusterBarrier);
 }
 
 void run_exit(Machine&, Warp& warp, const Instruction&) { warp.state = Warp::State::Ended; }

@@ -22,14 +22,16 @@ Machine::Machine(const Code& code, const Launch& launch, const Options& options,
 
 Coordinates Machine::coordinates(int thread) const {
   const auto& size = launch.block;
+  thread %= kBlockThreads;
   return {thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1]};
 }
 
-std::string Machine::who(int thread) const { return who(thread, block); }
+std::string Machine::who(int thread) const { return who(thread, first_block_); }
 
 std::string Machine::who(int thread, const Coordinates& b) const {
   const Coordinates t = coordinates(thread);
-  return fmt::format("thread ({}, {}, {}) of block ({}, {}, {})", t[0], t[1], t[2], b[0], b[1], b[2]);
+  return fmt::format("thread ({}, {}, {}) of block ({}, {}, {})", t[0], t[1], t[2],
+                     b[0] + thread / kBlockThreads, b[1], b[2]);
 }
 
 const Coordinates& Machine::block_of(std::uint32_t interval) const {
@@ -83,9 +85,12 @@ void Machine::make_global_regions() {
 
 void Machine::make_shared_region() {
   Region& region = *regions_.emplace_back(std::make_unique<Region>());
-  shared_.resize(static_cast<std::size_t>(code.shared_bytes));
+  constexpr std::int64_t align = 128;  // of every buffer, so that each block has the same pieces
+  region.blocks = code.cluster;
+  region.per_block = (code.shared_bytes + align - 1) / align * align;
+  shared_.resize(static_cast<std::size_t>(region.per_block * region.blocks));
   region.base = shared_.data();
-  region.bytes = code.shared_bytes;
+  region.bytes = region.per_block * region.blocks;
   std::int64_t granule = 0;
   for (const BufferUse& buffer : code.buffers)
     if (buffer.is_shared()) granule = std::gcd(std::gcd(granule, buffer.offset), buffer.type.bytes());
@@ -100,10 +105,12 @@ void Machine::make_shared_region() {
 // ---- Warps
 
 void Machine::make_warps() {
-  warps.resize(static_cast<std::size_t>((threads_ + kWarp - 1) / kWarp));
+  const std::int64_t of_block = (threads_ + kWarp - 1) / kWarp;
+  warps.resize(static_cast<std::size_t>(of_block * code.cluster));
   for (std::size_t w = 0; w < warps.size(); ++w) {
     Warp& warp = warps[w];
-    warp.number = static_cast<int>(w);
+    warp.number = static_cast<int>(static_cast<std::int64_t>(w) % of_block);
+    warp.rank = static_cast<int>(static_cast<std::int64_t>(w) / of_block);
     const std::int64_t threads = std::min<std::int64_t>(kWarp, threads_ - warp.number * kWarp);
     warp.live = threads == kWarp ? ~LaneMask{0} : (LaneMask{1} << threads) - 1;
     warp.registers.resize(static_cast<std::size_t>(code.registers), of_int(0));
@@ -118,6 +125,7 @@ void Machine::set_scalars(Warp& warp) const {
     const auto& [r, type] = code.scalars[i];
     *warp.write(r) = decode(type, &launch.scalars[i]);  // the low bytes come first
   }
+  if (code.has_grid_var) *warp.write(code.grid_var) = of_int(launch.grid[0]);
   for (int axis = 0; axis < 3; ++axis) {
     if (!code.has_thread_var[axis]) continue;
     Cell* cells = warp.write(code.thread_vars[axis]);

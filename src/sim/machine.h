@@ -36,14 +36,15 @@ struct Flights {
 };
 
 struct Warp {
-  enum class State { Running, AtBarrier, Ended };
+  enum class State { Running, AtBarrier, AtClusterBarrier, Ended };
   /// Masks to come back to at the end of a branch or loop.
   struct Frame {
     LaneMask outer;      ///< lanes that entered
     LaneMask otherwise;  ///< If: lanes of the other branch
   };
 
-  int number = 0;
+  int number = 0;  ///< in its block
+  int rank = 0;    ///< of the block in its cluster
   State state = State::Running;
   LaneMask live = 0;  ///< lanes that are threads of the block
   LaneMask mask = 0;  ///< lanes that run now
@@ -72,12 +73,15 @@ struct Machine {
   void run();
 
   // Run-time facts for handlers
-  int thread(const Warp& warp, int lane) const { return warp.number * kWarp + lane; }
+  /// The number of a thread among those of its cluster.
+  static int thread(const Warp& warp, int lane) {
+    return warp.rank * kBlockThreads + warp.number * kWarp + lane;
+  }
   Coordinates coordinates(int thread) const;
   /// "thread (3, 0, 0) of block (0, 1, 0)"
   std::string who(int thread) const;
-  std::string who(int thread, const Coordinates& of_block) const;
-  /// The block that an interval of the clock belongs to.
+  std::string who(int thread, const Coordinates& first_block) const;
+  /// The first block of the cluster that an interval of the clock belongs to.
   const Coordinates& block_of(std::uint32_t interval) const;
   int place(const Instruction& i) const { return static_cast<int>(&i - code.instructions.data()); }
 
@@ -88,7 +92,7 @@ struct Machine {
   Findings findings;
   std::vector<std::unique_ptr<Space>> spaces;  ///< one for each of Code::buffers
   std::vector<Warp> warps;
-  Coordinates block{};
+  Coordinates block{};  ///< of the warp that runs
   Clock clock;
   bool stopped = false;  ///< a check failed, or the limit of steps is reached
 
@@ -104,16 +108,22 @@ struct Machine {
   void make_warps();
   void set_scalars(Warp& warp) const;
 
-  void run_block();
-  void start_block();
+  void run_cluster();
+  void start_cluster();
   void run_warp(Warp& warp);
-  bool release_barrier();
+  bool release_barriers();
+  bool release_block(int rank);
+  bool release_cluster();
+  bool same_barrier(const Warp& waiting, Warp::State state, int rank);
   void count_instructions();
 
   std::vector<std::unique_ptr<Region>> regions_;
   std::vector<std::byte> shared_;
   std::vector<BlockStart> block_starts_;
-  std::vector<std::int64_t> executed_;  ///< times of each instruction
+  Coordinates first_block_{};            ///< of the running cluster
+  std::vector<std::uint32_t> barriers_;  ///< by rank: the interval since the block's last barrier
+  std::uint32_t cluster_barrier_ = 0;    ///< and since the cluster's
+  std::vector<std::int64_t> executed_;   ///< times of each instruction
   std::int64_t steps_ = 0;
   std::int64_t threads_ = 0;
   Random random_;
@@ -125,11 +135,16 @@ void run_compute(Machine&, Warp&, const Instruction&);
 // Code::accesses. Allocate: a site of Code::buffers.
 void run_load(Machine&, Warp&, const Instruction&);
 void run_store(Machine&, Warp&, const Instruction&);
+// To the memory of the block of rank `b`; without a predicate.
+void run_remote_store(Machine&, Warp&, const Instruction&);
 // As a store, of a site that has an operation: the value is combined with the element.
 void run_atomic(Machine&, Warp&, const Instruction&);
 // As a store, which happens when its group has been waited for.
 void run_async_store(Machine&, Warp&, const Instruction&);
 void run_allocate(Machine&, Warp&, const Instruction&);
+// Shuffles: the value `a` of another lane: of number `b`, or of the number that differs in the bits `site`.
+void run_shuffle(Machine&, Warp&, const Instruction&);
+void run_shuffle_xor(Machine&, Warp&, const Instruction&);
 // Control. If: condition `a`, to `target` (Else or End of the branch) where no lane is left. Else: to
 // `target` (End).
 void run_if(Machine&, Warp&, const Instruction&);
@@ -146,6 +161,7 @@ void run_barrier(Machine&, Warp&, const Instruction&);
 // Groups of asynchronous stores. Wait: `site` groups may be left.
 void run_commit(Machine&, Warp&, const Instruction&);
 void run_wait(Machine&, Warp&, const Instruction&);
+void run_cluster_barrier(Machine&, Warp&, const Instruction&);
 void run_exit(Machine&, Warp&, const Instruction&);
 
 }  // namespace calotype::sim

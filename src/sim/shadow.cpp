@@ -2,6 +2,7 @@
 
 #include "sim/shadow.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace calotype::sim {
@@ -13,13 +14,14 @@ Shadow::Shadow(std::int64_t bytes, int granule, bool across_blocks)
 
 void Shadow::note_reader(const Clock& clock, Mark& mark, int thread) const {
   const auto id = static_cast<std::uint16_t>(thread);
-  const bool same_block = mark.read >= clock.block_start;
-  // A reader of another block stays: it conflicts with any writer to come.
-  const bool outdated = mark.read == 0 || (same_block ? mark.read != clock.now : !across_blocks_);
-  if (outdated) {
+  const bool of_cluster = mark.read >= clock.block_start;
+  const std::uint32_t unordered_since = std::min(clock.own, clock.others);
+  // A reader of another cluster stays: it conflicts with any writer to come.
+  const bool outdated = mark.read == 0 || (of_cluster ? mark.read < unordered_since : !across_blocks_);
+  if (outdated || (of_cluster && mark.reader == id)) {
     mark.read = clock.now;
     mark.reader = id;
-  } else if (mark.read != clock.now || mark.reader != id) {
+  } else {
     mark.other_read = clock.now;
     mark.other_reader = id;
   }

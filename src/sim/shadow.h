@@ -2,11 +2,12 @@
 // What is known about every piece of a memory: who wrote it last and who read it since, and whether a barrier
 // has passed in between.
 //
-// Time is counted in intervals: one starts with each block and after each barrier that a block completes.
-// Blocks run one after the other, so the intervals of a block are consecutive and one number tells both: an
-// access of this very interval, one of this block before a barrier (ordered, no conflict), one of another
-// block (for global memory: never ordered). No clearing is needed in between. Two readers are enough: of two
-// different ones at least one is not the writer that comes.
+// Time is counted in intervals: one starts with each cluster of blocks and after each barrier that a block or
+// cluster completes. Clusters (mostly of one block) run one after the other, so the intervals of one are
+// consecutive and one number tells all: an access since the last barrier of its block (or, of another block,
+// since the last one of the cluster), one before it (ordered, no conflict), one of another cluster (for
+// global memory: never ordered). No clearing is needed in between. Two readers are enough: of two different
+// ones at least one is not the writer that comes.
 
 #include <cstdint>
 #include <vector>
@@ -15,8 +16,13 @@ namespace calotype::sim {
 
 struct Clock {
   std::uint32_t now = 0;          ///< the running interval, from 1
-  std::uint32_t block_start = 0;  ///< the first interval of the running block
+  std::uint32_t block_start = 0;  ///< the first interval of the running blocks
+  std::uint32_t own = 0;          ///< what threads of the block did before this interval is ordered
+  std::uint32_t others = 0;       ///< and what threads of other blocks of the cluster did before this one
 };
+
+/// Threads are numbered through the blocks of a cluster, from a multiple of this in each.
+constexpr int kBlockThreads = 1024;
 
 /// Another access that an access is not ordered with.
 struct Conflict {
@@ -54,7 +60,9 @@ class Shadow {
 
   bool unordered(const Clock& clock, std::uint32_t interval, int by, int thread) const {
     if (by == kAtomic && thread == kAtomic) return false;
-    if (interval == clock.now) return by != thread;
+    const bool same_block =
+        by == kAtomic || thread == kAtomic || by / kBlockThreads == thread / kBlockThreads;
+    if (interval >= (same_block ? clock.own : clock.others)) return by != thread;
     return across_blocks_ && interval != 0 && interval < clock.block_start;
   }
   void note_reader(const Clock& clock, Mark& mark, int thread) const;

@@ -48,6 +48,8 @@ void check_launch(const Code& code, const Launch& launch) {
     expect(!__builtin_mul_overflow(blocks, g, &blocks), code, "the number of blocks", fmt::format("{}", g),
            "a grid of less than 2^63 blocks");
   }
+  expect(launch.grid[0] % code.cluster == 0, code, "the number of blocks along x",
+         fmt::format("{}", launch.grid[0]), fmt::format("a multiple of the cluster's {}", code.cluster));
   expect(threads <= most, code, "the block is too large", fmt::format("{}", threads),
          fmt::format("at most {}", most));
 }

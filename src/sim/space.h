@@ -20,7 +20,8 @@ struct WarpAccess {
   LaneMask lanes;             ///< that take part
   const std::int64_t* index;  ///< of 32 lanes, in elements
   bool uniform_index;
-  Cell* cells;  ///< of 32 lanes: the values read, or to be written
+  Cell* cells;                         ///< of 32 lanes: the values read, or to be written
+  const std::int64_t* rank = nullptr;  ///< of 32 lanes: of the block in whose memory they are; null: the own
 };
 
 class Space {
@@ -45,6 +46,8 @@ class Space {
 struct Region {
   std::byte* base = nullptr;
   std::int64_t bytes = 0;
+  std::int64_t per_block = 0;  ///< Shared: bytes from one block of a cluster to the next
+  std::int64_t blocks = 1;     ///< Shared: of a cluster
   int granule = 1;
   std::unique_ptr<Shadow> shadow;  ///< null: not watched
 };

@@ -115,6 +115,46 @@ TEST(Prefetch, OfARing) {
   expect_right(s, Target::host());
 }
 
+/// The lines of code before and at the first hint.
+std::string at_hint(const std::string& code) {
+  const std::size_t hint = code.find("prefetch in[");
+  if (hint == std::string::npos) return "none in " + code;
+  std::size_t before = code.rfind('\n', hint);
+  before = before == 0 || before == std::string::npos ? 0 : code.rfind('\n', before - 1);
+  return code.substr(before, code.find('\n', hint) - before);
+}
+
+TEST(Prefetch, BeyondTheEndIsWhatIsAsked) {
+  for (const bool parallel : {false, true})
+    for (const PrefetchBounds bounds :
+         {PrefetchBounds::NonFaulting, PrefetchBounds::Clamp, PrefetchBounds::Guard}) {
+      Schedule s;
+      s["edged"].compute_inline();
+      s["bx"].compute_at("out", "y").vectorize("x", 8);
+      s["out"].vectorize("x", 8).prefetch("in", "y", "y", 5, bounds);
+      if (parallel)
+        s["out"].parallel("y");
+      else
+        s["out"].serial("y");
+      expect_right(s, Target::host());
+      const std::string hint = at_hint(stencil().compile(s, Target::host()).show("lowered"));
+      const bool guarded = has(hint, "if ");
+      EXPECT_EQ(guarded, bounds == PrefetchBounds::Guard) << hint;
+      // What is read is clamped already; five rows further only these two are.
+      EXPECT_TRUE(bounds != PrefetchBounds::Clamp || has(hint, "min(")) << hint;
+    }
+}
+
+TEST(Prefetch, OfARingStaysInItsMemory) {
+  for (const PrefetchBounds bounds : {PrefetchBounds::Clamp, PrefetchBounds::Guard}) {
+    Schedule s;
+    s["edged"].compute_root();
+    s["bx"].compute_root().parallel("y").prefetch("edged", "y", "y", 3, bounds);
+    s["out"].parallel("y").prefetch("bx", "x", "y", 2, bounds);
+    expect_right(s, Target::host());
+  }
+}
+
 TEST(Streams, AreMarkedAndComplete) {
   Schedule s;
   s["edged"].compute_root().vectorize("x", 8).stream_stores();

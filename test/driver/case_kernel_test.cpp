@@ -116,7 +116,7 @@ TEST(CaseKernel, WrongArgumentsAreRefusedAsByAnyKernel) {
   EXPECT_THROW(kernel.call({call.A, 1.0, call.out}), Error);
   EXPECT_THROW(kernel.call({call.A, call.A, call.out}), Error);
   EXPECT_THROW(kernel.call({Buffer(), call.B, call.out}), Error);
-  EXPECT_THROW(kernel.call({}), Error);
+  EXPECT_THROW(kernel.call(std::vector<Arg>{}), Error);
 }
 
 TEST(CaseKernel, SizesOfEnlargedInputsAreFound) {

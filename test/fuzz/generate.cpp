@@ -81,8 +81,9 @@ Program attempt(Random& random, bool functions) {
   const int inputs = random.chance(65) ? 1 : 2;
   for (int i = 0; i < inputs; ++i) add_input(g, i);
   const auto funcs = static_cast<int>(random.within(2, random.within(3, 8)));
+  const std::int64_t tables = random.chance(35) ? random.within(1, 2) : 0;
   for (int i = 0; i < funcs; ++i) {
-    add_func(g, i);
+    i < tables&& i + 1 < funcs ? add_table(g, i) : add_func(g, i);
     const Known k = g.known.back();
     if (i + 1 < funcs && called(k.name) == k.name && random.chance(8))
       add_boundary(g, k.name, k.type, k.rank, true);

@@ -373,4 +373,22 @@ class FuncMaker {
 
 void add_func(Generator& g, int index) { FuncMaker(g, index).run(); }
 
+void add_table(Generator& g, int index) {
+  std::vector<Known> others;
+  others.swap(g.known);
+  for (const Known& k : others)
+    if (k.table) g.known.push_back(k);
+  const std::size_t before = g.known.size();
+  FuncMaker(g, index).run();
+  // What was read of the others is noted where they are kept.
+  for (Known& k : g.known) {
+    k.table = true;
+    const auto old =
+        std::find_if(others.begin(), others.end(), [&](const Known& o) { return o.name == k.name; });
+    if (old != others.end()) *old = k;
+  }
+  others.insert(others.end(), g.known.begin() + static_cast<std::ptrdiff_t>(before), g.known.end());
+  g.known = std::move(others);
+}
+
 }  // namespace calotype::fuzz

@@ -70,8 +70,14 @@ Value ValueMaker::condition() {
 
 Value ValueMaker::read() {
   Known* source = choose_source();
-  if (!source) return constant(Int(32), g_.random.within(0, 9));
-  return read(*source, place(*source));
+  if (source) return read(*source, place(*source));
+  return g_.random.chance(40) ? constant(Int(32), g_.random.within(0, 9)) : remainder();
+}
+
+Value ValueMaker::remainder() {
+  const std::int64_t m = g_.random.within(2, 7);
+  return {list("cast", "s32", list("%", g_.random.pick(coordinates_).name, m)), Int(32), 0,
+          static_cast<double>(m - 1)};
 }
 
 Value ValueMaker::read(Known& source, const std::vector<Node>& at) {
@@ -104,10 +110,7 @@ Value ValueMaker::leaf(Type type) {
     // What the compiler may assume of a Param is its type alone; the value is what the run has.
     return converted(Value{p.name, p.type, std::min(v, 0.0), std::max(v, 0.0)}, type);
   }
-  const std::int64_t m = g_.random.within(2, 7);
-  return converted(Value{list("cast", "s32", list("%", g_.random.pick(coordinates_).name, m)), Int(32), 0,
-                         static_cast<double>(m - 1)},
-                   type);
+  return converted(remainder(), type);
 }
 
 std::vector<Node> ValueMaker::place(const Known& source) {

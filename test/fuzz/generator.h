@@ -19,6 +19,7 @@ struct Known {
   bool whole;
   int cost;  ///< reads in its value if everything that can be is inlined
   bool read = false;
+  bool table = false;  ///< it depends on no input
 };
 
 /// A coordinate that an expression may use.
@@ -59,6 +60,8 @@ class ValueMaker {
  private:
   Known* choose_source();
   Value leaf(Type type);
+  /// A coordinate modulo something.
+  Value remainder();
   Value read(Known& source, const std::vector<Node>& at);
   std::vector<Node> place(const Known& source);
   Node coordinate(int d);
@@ -76,6 +79,8 @@ void add_input(Generator& g, int index);
 void add_boundary(Generator& g, const std::string& source, Type type, int rank, bool of_func);
 /// Adds a Func of any kind.
 void add_func(Generator& g, int index);
+/// The same of one that reads no input, but perhaps another such Func.
+void add_table(Generator& g, int index);
 /// Moves the reads of inputs without boundary conditions to coordinates from 0, and gives these inputs just
 /// the extents that the calls need.
 void fit_inputs(Program& program);

@@ -159,7 +159,92 @@ void propose_gpu_blocks(Draft& d) {
   if (!blocks.empty()) d.record_stage([&](Stage& s) { s.gpu_blocks(blocks); });
 }
 
+namespace {
+
+/// Where threads may have partial results of a reduction: now and then the Func goes to registers, as that
+/// asks for.
+void keep_in_registers(Draft& d) {
+  const schedule::FuncSchedule& f = d.state().out.of(d.func);
+  if (d.stage > 0 && f.compute.kind == schedule::Place::Kind::At && f.memory == Memory::Auto &&
+      d.random.chance(50))
+    d.record([&](Schedule& s) { s[d.func_def().name].store_in(Memory::Register); });
+}
+
+/// Binds a loop, whole or by a factor, with `bind(stage, loop)` and `bind(stage, loop, factor, tail)`.
+template <class Whole, class Split>
+void propose_part(Draft& d, Whole whole, Split split) {
+  keep_in_registers(d);
+  const bool pure_only = d.random.chance(60);
+  const auto small = constant_loops(d, 32, pure_only), all = d.free_loops(pure_only);
+  if (!small.empty() && d.random.chance(50)) {
+    const std::string loop = d.random.pick(small);
+    d.record_stage([&](Stage& s) { whole(s, loop); });
+  } else if (!all.empty()) {
+    const std::string loop = d.random.pick(all);
+    const Factor by = d.factor(32);
+    const Tail tail = d.tail();
+    d.record_stage([&](Stage& s) { split(s, loop, by, tail); });
+  }
+}
+
+/// How many loops of the stage at hand are bound to blocks.
+std::ptrdiff_t block_loops(const Draft& d) {
+  const auto& loops = d.state().loops_of(d.func, d.stage).loops;
+  return std::count_if(loops.begin(), loops.end(), [&](schedule::LoopId id) {
+    return d.state().loop(id).binding == ir::Binding::GpuBlock;
+  });
+}
+
+}  // namespace
+
+void propose_gpu_lanes(Draft& d) {
+  propose_part(
+      d, [](Stage& s, const std::string& loop) { s.gpu_lanes(loop); },
+      [](Stage& s, const std::string& loop, Factor by, Tail tail) { s.gpu_lanes(loop, by, tail); });
+}
+
+void propose_gpu_warps(Draft& d) {
+  propose_part(
+      d, [](Stage& s, const std::string& loop) { s.gpu_warps(loop); },
+      [](Stage& s, const std::string& loop, Factor by, Tail tail) { s.gpu_warps(loop, by, tail); });
+}
+
+void propose_gpu_tile(Draft& d) {
+  const auto loops = some(d.random, d.free_loops(d.random.chance(80)), 1, 3);
+  if (loops.empty()) return;
+  std::vector<LoopName> blocks, threads;
+  std::vector<Factor> by;
+  for (std::size_t i = 0; i < loops.size(); ++i) {
+    blocks.emplace_back(d.fresh("b"));
+    threads.emplace_back(d.fresh("t"));
+    by.push_back(d.factor(8));
+  }
+  const Tail tail = d.tail();
+  d.record_stage([&](Stage& s) { s.gpu_tile(as_loops(loops), blocks, threads, by, tail); });
+}
+
+/// Few iterations of the outermost loop that is left.
+void propose_cluster(Draft& d) {
+  keep_in_registers(d);
+  const auto small = constant_loops(d, 8, d.random.chance(60));
+  const auto free = d.free_loops();
+  if (free.empty() || std::find(small.begin(), small.end(), free.back()) == small.end()) return;
+  d.record_stage([&](Stage& s) { s.cluster(free.back()); });
+}
+
+void propose_persistent(Draft& d) {
+  if (block_loops(d) == 0 && d.random.chance(80)) propose_gpu_blocks(d);
+  d.record_stage([](Stage& s) { s.persistent(); });
+}
+
+void propose_raster(Draft& d) {
+  if (block_loops(d) == 0 && d.random.chance(80)) propose_gpu_blocks(d);
+  const Factor strip = d.factor(6);
+  d.record_stage([&](Stage& s) { s.raster(Grouped{strip}); });
+}
+
 void propose_gpu_threads(Draft& d) {
+  keep_in_registers(d);
   const bool pure_only = d.random.chance(70);
   const auto whole = constant_loops(d, 32, pure_only), all = d.free_loops(pure_only);
   const auto several = some(d.random, whole, 1, 3);

@@ -6,6 +6,7 @@
 #include "schedule/forms.h"
 #include "schedule/parts.h"
 #include "schedule/places.h"
+#include "schedule/scan.h"
 
 namespace calotype::fuzz {
 
@@ -47,6 +48,16 @@ std::vector<std::string> source_names(const Draft& d) {
   std::vector<std::string> names = d.state().out.graph.func_names();
   for (const lang::InputDef& i : d.state().out.graph.inputs) names.push_back(i.name);
   return names;
+}
+
+/// Whether the values of a Func depend on an input.
+bool reads_input(const lang::Graph& graph, lang::FuncId func) {
+  for (const lang::StageDef& stage : graph.func(func).stages)
+    for (const ir::CalleePtr& callee : lang::callees(stage)) {
+      if (callee->kind == ir::CalleeKind::Input) return true;
+      if (callee->index != func.value && reads_input(graph, lang::FuncId{callee->index})) return true;
+    }
+  return false;
 }
 
 }  // namespace
@@ -118,9 +129,15 @@ void propose_bound_storage(Draft& d) {
   d.record_stage([&](Stage& s) { s.bound_storage(dim, extent); });
 }
 
-/// A ring is of a Func that is stored further out than it is computed.
+/// A ring is of a Func that is stored further out than it is computed, or of a scan.
 void propose_fold_storage(Draft& d) {
   d.stage = 0;
+  if (const auto scan = schedule::scan_form(d.func_def()); scan && d.random.chance(70)) {
+    const std::string& dim = d.func_def().args[static_cast<std::size_t>(scan->dim)]->name;
+    const std::int64_t extent = scan->reach + d.random.below(3);
+    d.record_stage([&](Stage& s) { s.fold_storage(dim, extent); });
+    return;
+  }
   const auto& placed = d.state().out.of(d.func);
   if (placed.compute.kind != schedule::Place::Kind::At) return;
   if (d.state().funcs[d.func.value].store_directive < 0)
@@ -158,9 +175,15 @@ void propose_set_estimate(Draft& d) {
   on_some_dim(d, [&](Stage& s, const std::string& dim) { s.set_estimate(dim, min, extent); });
 }
 
-/// Of Funcs that read an input it is taken back, and with it the place.
+/// Where the Func at hand reads an input, one that does not, if there is any.
 void propose_memoize(Draft& d) {
   d.stage = 0;
+  std::vector<lang::FuncId> tables;
+  for (const lang::FuncDef& f : d.state().out.graph.funcs)
+    if (!reads_input(d.state().out.graph, f.id) && !d.state().out.graph.is_output(f.id))
+      tables.push_back(f.id);
+  if (tables.empty()) return;
+  if (std::find(tables.begin(), tables.end(), d.func) == tables.end()) d.func = d.random.pick(tables);
   const bool placed = d.state().funcs[d.func.value].compute_directive >= 0;
   if (placed && d.state().out.of(d.func).compute.kind != schedule::Place::Kind::Root) return;
   d.record_stage([&](Stage& s) {
@@ -232,7 +255,10 @@ void propose_prefetch(Draft& d) {
   const std::string of = d.random.pick(source_names(d)), at = d.random.pick(loops),
                     from = d.random.pick(loops);
   const std::int64_t offset = d.random.within(0, 4);
-  d.record_stage([&](Stage& s) { s.prefetch(of, at, from, offset); });
+  static const std::vector<PrefetchBounds> all = {PrefetchBounds::NonFaulting, PrefetchBounds::Clamp,
+                                                  PrefetchBounds::Guard};
+  const PrefetchBounds bounds = d.random.pick(all);
+  d.record_stage([&](Stage& s) { s.prefetch(of, at, from, offset, bounds); });
 }
 
 void propose_partition(Draft& d) {

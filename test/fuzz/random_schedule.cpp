@@ -120,7 +120,7 @@ class Drawing {
       if (there || (d.stage == stage && !(place && d.name != "compute_with")))
         addressed =
             addressed || schedule::find_directive(d.name)->addresses != schedule::Addresses::Func || place;
-      if (d.stage == stage && d.name == "gpu_blocks") return false;
+      if (d.stage == stage && (d.name == "gpu_blocks" || d.name == "gpu_tile")) return false;
     }
     return addressed;
   }
@@ -132,9 +132,17 @@ class Drawing {
 
   /// Threads before blocks, since a block takes the loops that are left outside.
   void draw_threads(lang::FuncId func, int stage) {
-    for (const char* name : {"gpu_threads", "gpu_blocks"}) {
+    const std::vector<const char*> kinds = {"gpu_threads", "gpu_threads", "gpu_threads", "gpu_lanes",
+                                            "gpu_warps",   "cluster",     "gpu_tile"};
+    for (const char* name : {random_.pick(kinds), "gpu_blocks"}) {
       const bool at_loop = d_.state().out.of(func).compute.kind == schedule::Place::Kind::At;
       if (name == std::string("gpu_blocks") ? at_loop : !random_.chance(80)) continue;
+      address(func, stage);
+      propose(name);
+    }
+    ask_focus(Turn::Threads, func, stage);
+    for (const char* name : {"raster", "persistent"}) {
+      if (!random_.chance(12)) continue;
       address(func, stage);
       propose(name);
     }

@@ -245,13 +245,14 @@ produce out:
       let up.y.max = min(yo*4 + 3, H - 1) + 2
       realize up f32 over [xo*32, up.x.max] x [yo*4, up.y.max] in shared:
         produce up:
-          for x.o in [0, 0 + 6):  # dealt out to the block's threads
-            for x.t in [0, 0 + 32) gpu_thread.x:  # dealt out to the block's threads
-              where xo*32 + x.t <= up.x.max
-              where yo*4 + x.o <= up.y.max
-              x := xo*32 + x.t
-              y := yo*4 + x.o
-              up(x, y) = in(x, y)*2.0
+          for x.o in [0, 0 + 2):  # dealt out to the block's threads
+            for x.ty in [0, 0 + 4) gpu_thread.y:  # dealt out to the block's threads
+              for x.t in [0, 0 + 32) gpu_thread.x:  # dealt out to the block's threads
+                where xo*32 + x.t <= up.x.max
+                where yo*4 + x.o*4 + x.ty <= up.y.max
+                x := xo*32 + x.t
+                y := yo*4 + x.o*4 + x.ty
+                up(x, y) = in(x, y)*2.0
         barrier  # up is complete before it is read
         for yi in [0, 0 + 4) gpu_thread.y:  # #1 tile(x, y, xo, yo, xi, yi, 32, 4), #3 gpu_threads(xi, yi)
           for xi in [0, 0 + 32) gpu_thread.x:  # #1 tile(x, y, xo, yo, xi, yi, 32, 4), #3 gpu_threads(xi, yi)

@@ -244,7 +244,7 @@ std::vector<std::string> barriers(const Pipeline& pipeline, const Schedule& sche
   std::vector<std::string> reasons;
   lower::visit(emitted(pipeline, schedule, gpu).tree.root,
                [&](const lower::Node& node, const std::vector<const lower::Node*>&) {
-                 if (node.kind == lower::NodeKind::Sync) reasons.push_back(node.reason);
+                 if (node.kind == lower::NodeKind::Sync) reasons.push_back(node.sync.reason);
                });
   return reasons;
 }

@@ -1,9 +1,10 @@
-// The schedule files that are shipped: each has a variant for every combination of element types, which is
-// the operator's own schedule of that name in C++, is legal, and gives the reference's results; and each
-// saves to the same bytes.
+// The schedule files that are shipped: each has a variant for every combination of element types, whose case
+// for all sizes is the operator's own schedule of that name in C++, and whose others are those of their
+// templates' names; they are legal and give the reference's results; and each file saves to the same bytes.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "calotype/schedule_file.h"
 #include "operators/harness.h"
@@ -72,6 +73,20 @@ class ScheduleFiles : public testing::TestWithParam<ShippedFile> {
   const ShippedFile& shipped() const { return GetParam(); }
   const Operator& op() const { return find_operator(shipped().op); }
   const NamedSchedule& named() const { return op().schedule(shipped().gpu() ? "gpu" : "host"); }
+
+  static bool is_general(const schedule::FileCase& c) { return c.when.empty() && c.buffers.empty(); }
+
+  /// For all sizes that of the name; for some the one that the case's template is called by, with its knobs.
+  Schedule own_schedule(const schedule::FileCase& c, const OperatorTypes& types) const {
+    if (is_general(c)) return named().make(types);
+    Schedule s = op().schedule(c.template_name).make(types);
+    for (const Knob& knob : c.knobs) s.set(knob.name, knob.value);
+    return s;
+  }
+
+  static schedule::NewCase as_in_file(const schedule::FileCase& c) {
+    return {c.when, c.buffers, c.variant, c.template_name, c.measured};
+  }
 };
 
 TEST_P(ScheduleFiles, IsTheSchedulesInCpp) {
@@ -82,10 +97,12 @@ TEST_P(ScheduleFiles, IsTheSchedulesInCpp) {
     const Pipeline pipeline = op().pipeline(types);
     const schedule::FileVariant* variant = file.find_variant(pipeline);
     ASSERT_TRUE(variant) << types.str();
-    const std::vector<std::size_t> cases = file.cases_of(*variant);
-    ASSERT_EQ(cases.size(), 1u);
-    EXPECT_EQ(file.schedule(cases[0]).str(), named().make(types).str())
-        << "calotype schedule save " << op().name << " @" << named().name << " -o " << shipped().path;
+    for (const std::size_t i : file.cases_of(*variant)) {
+      ScheduleFile one(op().name, shipped().target());
+      one.add(pipeline, own_schedule(file.cases()[i], types), as_in_file(file.cases()[i]));
+      EXPECT_EQ(file.schedule(i).str(), one.schedule(0).str())
+          << "calotype schedule save " << op().name << " @" << named().name << " -o " << shipped().path;
+    }
   }
 }
 
@@ -95,9 +112,11 @@ TEST_P(ScheduleFiles, IsLegalAndSavesToTheSameBytes) {
   for (const OperatorTypes& types : op().types) {
     const Pipeline pipeline = op().pipeline(types);
     file.check(pipeline);
-    const Schedule loaded = Schedule::load(shipped().path, pipeline);
-    for (const Diagnostic& d : loaded.check(pipeline, shipped().target())) ADD_FAILURE() << d.str();
-    made.add(pipeline, named().make(types));
+    for (const std::size_t i : file.cases_of(file.variant(pipeline))) {
+      for (const Diagnostic& d : file.schedule(i).check(pipeline, shipped().target()))
+        ADD_FAILURE() << d.str();
+      made.add(pipeline, own_schedule(file.cases()[i], types), as_in_file(file.cases()[i]));
+    }
   }
   std::ifstream in(shipped().path);
   const std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
@@ -106,8 +125,12 @@ TEST_P(ScheduleFiles, IsLegalAndSavesToTheSameBytes) {
 }
 
 TEST_P(ScheduleFiles, GivesTheReference) {
-  for (const OperatorTypes& types : op().types)
-    check_schedule({shipped().op, types.str(), named().name, shipped().gpu()}, sizes_of(shipped().op));
+  std::set<std::string> names = {named().name};
+  for (const schedule::FileCase& c : ScheduleFile::load(shipped().path).cases())
+    if (!is_general(c)) names.insert(c.template_name);
+  for (const std::string& name : names)
+    for (const OperatorTypes& types : op().types)
+      check_schedule({shipped().op, types.str(), name, shipped().gpu()}, sizes_of(shipped().op));
 }
 
 INSTANTIATE_TEST_SUITE_P(Operators, ScheduleFiles, testing::ValuesIn(shipped_files()),

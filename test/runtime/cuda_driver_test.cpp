@@ -159,6 +159,11 @@ CALOTYPE_CUDA_FUNCTIONS(CHECK_CALL)
 
 static_assert(sizeof(calotype_cu_pointer) == sizeof(CUdeviceptr) &&
               sizeof(calotype_cu_device) == sizeof(CUdevice));
+static_assert(sizeof(calotype_cu_launch) == sizeof(CUlaunchConfig) &&
+              offsetof(calotype_cu_launch, shared_bytes) == offsetof(CUlaunchConfig, sharedMemBytes) &&
+              offsetof(calotype_cu_launch, attributes) == offsetof(CUlaunchConfig, attrs) &&
+              sizeof(calotype_cu_launch_attribute) == sizeof(CUlaunchAttribute) &&
+              offsetof(calotype_cu_launch_attribute, value) == offsetof(CUlaunchAttribute, value));
 static_assert(sizeof(calotype_cu_handle) == sizeof(CUstream) &&
               sizeof(calotype_cu_result) == sizeof(CUresult));
 
@@ -174,6 +179,9 @@ TEST(CudaHeader, NumbersAgree) {
   EXPECT_EQ(int{CALOTYPE_CU_FUNC_LOCAL}, int{CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES});
   EXPECT_EQ(int{CALOTYPE_CU_FUNC_REGISTERS}, int{CU_FUNC_ATTRIBUTE_NUM_REGS});
   EXPECT_EQ(int{CALOTYPE_CU_FUNC_MAX_DYNAMIC_SHARED}, int{CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES});
+  EXPECT_EQ(int{CALOTYPE_CU_FUNC_NON_PORTABLE_CLUSTER},
+            int{CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED});
+  EXPECT_EQ(int{CALOTYPE_CU_LAUNCH_CLUSTER_DIMENSION}, int{CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION});
   EXPECT_EQ(int{CALOTYPE_CU_POOL_RELEASE_THRESHOLD}, int{CU_MEMPOOL_ATTR_RELEASE_THRESHOLD});
   EXPECT_EQ(int{CALOTYPE_CU_CAPTURE_GLOBAL}, int{CU_STREAM_CAPTURE_MODE_GLOBAL});
   EXPECT_EQ(int{CALOTYPE_CU_CAPTURE_RELAXED}, int{CU_STREAM_CAPTURE_MODE_RELAXED});

@@ -16,7 +16,7 @@ using namespace calotype_test;
 struct FakeDevice {
   std::map<void*, int64_t> memory;
   int launches = 0, finishes = 0, uploads = 0, fail_after = -1;
-  uint32_t grid[3] = {}, block[3] = {};
+  uint32_t grid[3] = {}, block[3] = {}, resident = 1;
 
   static FakeDevice& of(void* state) { return *static_cast<FakeDevice*>(state); }
   calotype_error_kind step(calotype_context* context) {
@@ -75,6 +75,12 @@ struct FakeDevice {
             [](void* s, calotype_context* c) {
               ++of(s).finishes;
               return of(s).step(c);
+            },
+            [](void* s, calotype_context* c, uint32_t function, const uint32_t block[3], uint32_t* blocks) {
+              EXPECT_EQ(function, 0u);
+              EXPECT_EQ(block[0], 7u);
+              *blocks = of(s).resident;
+              return of(s).step(c);
             }};
   }
 };
@@ -119,6 +125,17 @@ TEST_F(DeviceCall, HostBuffersGoThereAndBack) {
   EXPECT_EQ(device.uploads, 1);
   EXPECT_GE(device.finishes, 1);
   EXPECT_TRUE(device.memory.empty());
+}
+
+TEST_F(DeviceCall, PersistentGridsAreWhatFits) {
+  function.persistent = 1;
+  for (const auto& [fit, blocks] : {std::pair{2u, 2u}, {5u, 5u}, {132u, 5u}}) {
+    device.resident = fit;
+    Image a(7, 5, 9, 1), out(7, 5, 11, 0);
+    ASSERT_EQ(call(a.buffer, out.buffer), CALOTYPE_GOOD) << context.error.message;
+    EXPECT_EQ(device.grid[0], blocks);
+    EXPECT_EQ(device.grid[1], 1u);
+  }
 }
 
 TEST_F(DeviceCall, DenseOutputIsCopiedAtOnce) {

@@ -69,14 +69,36 @@ TEST(Atomic, IsForThoseThatMeet) {
   EXPECT_EQ(sharing(apply(histogram(), scatter), "hist", "r.x.v"), schedule::Sharing::Atomic);
 }
 
+TEST(Atomic, IsForSeveralValuesOnAHost) {
+  Schedule s, lanes, largest;
+  s["acc"].update().atomic().parallel("k");
+  EXPECT_EQ(sharing(apply(pair_of_sums(), s), "acc", "k"), schedule::Sharing::Atomic);
+  EXPECT_EQ(apply(pair_of_sums(), s).numerics.reassociates, Names{"acc.k"});
+  expect_round_trip(pair_of_sums(), s);
+  lanes["acc"].update().atomic().vectorize("k", 8);
+  EXPECT_EQ(sharing(apply(pair_of_sums(), lanes), "acc", "k.v"), schedule::Sharing::Partial);
+  Dim N("N");
+  ImageParam in(Float(32), {N}, "in");
+  Var n("n");
+  RDom k(0, N, "k");
+  Func best("best"), out("out");
+  best() = Tuple(Expr(std::int64_t{0}), in(0));
+  best() = select(in(k) > best()[1], Tuple(Expr(k), in(k)), best());
+  out(n) = best()[0];
+  largest["best"].compute_root();
+  largest["best"].update().atomic().parallel("k");
+  expect_refused(Pipeline("largest", {in}, {Output(out, {N})}), largest,
+                 {"of equal terms 'best.update(0)' keeps the first", "rfactor, by which the first stays"});
+}
+
 TEST(Atomic, IsRefusedForOtherUpdates) {
   Schedule pure, order, tuple, twice;
   pure["acc"].atomic();
   expect_refused(matmul(), pure, {"'acc' is a pure definition", "an update"});
   order["acc"].update().atomic().parallel("k");
   expect_refused(halving(), order, {"'acc.update(0)' is not of the form acc(...) op term", "#1 atomic()"});
-  tuple["acc"].update().atomic().parallel("k");
-  expect_refused(pair_of_sums(), tuple, {"updates several values at once", "rfactor"});
+  tuple["acc"].update().atomic().gpu_blocks("n");
+  expect_refused(pair_of_sums(), tuple, {"updates several values at once", "a host target", "rfactor"}, gpu);
   twice["acc"].update().atomic().atomic();
   expect_refused(matmul(), twice, {"'acc.update(0)' is atomic already, by #1 atomic()"});
 }

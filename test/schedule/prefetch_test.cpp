@@ -1,4 +1,8 @@
 // prefetch.
+#include <fmt/format.h>
+
+#include <tuple>
+
 #include "helpers.h"
 
 namespace calotype::test {
@@ -16,6 +20,23 @@ TEST(Prefetch, IsRecorded) {
   expect_spelling(
       blur(), s, R"({ "stage": "by", "do": "prefetch", "of": "image", "at": "y", "from": "y", "offset": 2 })",
       R"(s["by"].prefetch("image", "y", "y", 2);)");
+}
+
+TEST(Prefetch, SaysWhatHappensBeyondTheEnd) {
+  for (const auto& [bounds, text, cpp] :
+       {std::tuple{PrefetchBounds::Clamp, "clamp", "Clamp"}, {PrefetchBounds::Guard, "guard", "Guard"}}) {
+    Schedule s;
+    s["by"].serial("y").prefetch("image", "y", "y", 2, bounds);
+    const auto applied = apply(blur(), s);
+    EXPECT_EQ(applied.of(applied.graph.find_func("by")->id).stages[0].prefetches[0].bounds, bounds);
+    expect_round_trip(blur(), s);
+    expect_spelling(
+        blur(), s,
+        fmt::format(R"({{ "stage": "by", "do": "prefetch", "of": "image", "at": "y", "from": "y", )"
+                    R"("offset": 2, "bounds": "{}" }})",
+                    text),
+        fmt::format(R"(s["by"].prefetch("image", "y", "y", 2, PrefetchBounds::{});)", cpp));
+  }
 }
 
 TEST(Prefetch, IsRefused) {

@@ -41,18 +41,41 @@ Schedule host(const OperatorTypes& types) {
   return s;
 }
 
-// A thread a row.
-Schedule gpu(const OperatorTypes&) {
+// A row a block, in accesses of 16 bytes; the second reading comes from the cache.
+Schedule gpu(const OperatorTypes& types) {
   Schedule s;
-  const Knob threads = s.knob("THREADS", 128);
-  s["out"].compute_root().gpu_threads("i", threads).gpu_blocks("i.o", "j", "l");
-  for (const char* stage : {"peak", "place"}) s[stage].compute_at("out", "i.t").store_in(Memory::Register);
+  const Knob threads = s.knob("THREADS", 256), vector = s.knob("VECTOR", 16 / types.all().bytes()),
+             unroll = s.knob("UNROLL", 4);
+  s["out"].compute_root().gpu_blocks("i", "j", "l");
+  for (const char* stage : {"peak", "place"}) {
+    const std::string loop = stage == std::string("peak") ? "k" : "q";
+    s[stage].compute_at("out", "i").store_in(Memory::Register);
+    s[stage].update().vectorize(loop, vector).gpu_threads(loop + ".o", threads).unroll(loop + ".o.o", unroll);
+  }
+  return s;
+}
+
+// Short rows, of at most COLUMNS: a row a warp.
+Schedule gpu_short(const OperatorTypes& types) {
+  Schedule s;
+  const Knob columns = s.knob("COLUMNS", 1024), warps = s.knob("WARPS", 8),
+             vector = s.knob("VECTOR", 16 / types.all().bytes());
+  s.assume("N", Assumption::range(1, columns));
+  s["out"].compute_root().gpu_warps("i", warps).gpu_blocks("i.o", "j", "l");
+  for (const char* stage : {"peak", "place"}) {
+    const std::string loop = stage == std::string("peak") ? "k" : "q";
+    s[stage].compute_at("out", "i.o").store_in(Memory::Register).gpu_warps("i", warps);
+    s[stage].update().vectorize(loop, vector).gpu_lanes(loop + ".o", 32).unroll(loop + ".o.o");
+    s[stage].update().gpu_warps("i", warps);
+  }
   return s;
 }
 
 CALOTYPE_SCHEDULES(argmax)
     .schedule("naive", Target::Kind::Host, "largest values of all rows first, the output serial", naive)
     .schedule("host", Target::Kind::Host, "rows in parallel, a maximum and a place for each lane", host)
-    .schedule("gpu", Target::Kind::Cuda, "a thread a row", gpu);
+    .schedule("gpu", Target::Kind::Cuda, "a row a block, a maximum and a place by its threads in vectors",
+              gpu)
+    .schedule("gpu_short", Target::Kind::Cuda, "a row a warp", gpu_short);
 
 }  // namespace

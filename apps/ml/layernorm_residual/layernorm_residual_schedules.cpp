@@ -43,38 +43,71 @@ Schedule host(const OperatorTypes& types) {
   return s;
 }
 
-/// `of`, a sum over k in each row, by the threads of a block: each adds terms of its own, GROUPS threads add
-/// what the threads have, and every thread adds what these found.
-void add_by_threads(Schedule& s, const std::string& of, const Knob& threads, const Knob& groups) {
-  s[of].compute_at("out", "r").store_in(Memory::Register);
-  s[of].update().split("k", "ko", "kt", threads);
-  Stage own = s[of].update().rfactor({{"kt", "t"}}, of + "_own");
-  s[own].compute_at("out", "r").store_in(Memory::Register).gpu_threads("t");
-  s[own].update().reorder("ko", "t").gpu_threads("t");
-  s[of].update().split("kt", "tr", "g", groups);
-  Stage group = s[of].update().rfactor({{"g", "g"}}, of + "_group");
-  s[group].compute_at("out", "r").store_in(Memory::Register).gpu_threads("g");
-  s[group].update().reorder("tr", "g").gpu_threads("g").unroll("tr");
-  s[of].update().unroll("g");
-  s[s.in(of + "_own", {of + "_group"})].compute_at("out", "r").store_in(Memory::Shared).gpu_threads("t");
-  s[s.in(of + "_group", {of})].compute_at("out", "r").store_in(Memory::Shared).gpu_threads("g");
+// A row a block, in accesses of 16 bytes, of any length: only the first reading of the row comes from memory.
+Schedule gpu(const OperatorTypes& types) {
+  Schedule s;
+  const Knob threads = s.knob("THREADS", 256), vector = s.knob("VECTOR", 16 / types.all().bytes()),
+             unroll = s.knob("UNROLL", 2);
+  s["h"].compute_inline();
+  s["out"]
+      .compute_root()
+      .gpu_blocks("r")
+      .vectorize("c", vector)
+      .gpu_threads("c.o", threads)
+      .unroll("c.o.o", unroll);
+  s["scale"].compute_at("out", "r").store_in(Memory::Register);
+  for (const char* stage : {"total", "squares"}) {
+    s[stage].compute_at("out", "r").store_in(Memory::Register);
+    s[stage].update().vectorize("k", vector).gpu_threads("k.o", threads).unroll("k.o.o", unroll);
+  }
+  return s;
 }
 
-// A row a block; only the first reading of the row comes from memory.
-Schedule gpu(const OperatorTypes&) {
+// Rows of at most COLUMNS: each thread has its part of h in registers, all of whose loads are under way at
+// once; the variance takes a second pass over them.
+Schedule gpu_registers(const OperatorTypes& types) {
   Schedule s;
-  const Knob threads = s.knob("THREADS", 128), groups = s.knob("GROUPS", 16);
-  s["h"].compute_inline();
-  s["out"].compute_root().gpu_blocks("r").gpu_threads("c", threads);
+  const Knob columns = s.knob("COLUMNS", 8192), threads = s.knob("THREADS", 512),
+             vector = s.knob("VECTOR", 16 / types.all().bytes());
+  s.assume("N", Assumption::range(1, columns));
+  s["h"].compute_at("out", "r").store_in(Memory::Register);
+  s["h"].vectorize("c", vector).gpu_threads("c.o", threads).unroll("c.o.o");
+  s["out"].compute_root().gpu_blocks("r").vectorize("c", vector).gpu_threads("c.o", threads).unroll("c.o.o");
   s["scale"].compute_at("out", "r").store_in(Memory::Register);
-  add_by_threads(s, "total", threads, groups);
-  add_by_threads(s, "squares", threads, groups);
+  for (const char* stage : {"total", "squares"}) {
+    s[stage].compute_at("out", "r").store_in(Memory::Register);
+    s[stage].update().vectorize("k", vector).gpu_threads("k.o", threads).unroll("k.o.o");
+  }
+  return s;
+}
+
+// Short rows, of at most COLUMNS: a row a warp, in registers; no barrier is needed.
+Schedule gpu_short(const OperatorTypes& types) {
+  Schedule s;
+  const Knob columns = s.knob("COLUMNS", 1024), warps = s.knob("WARPS", 4),
+             vector = s.knob("VECTOR", 16 / types.all().bytes());
+  const auto a_row_a_warp = [&](Stage stage, const std::string& loop) {
+    stage.vectorize(loop, vector).gpu_lanes(loop + ".o", 32).unroll(loop + ".o.o").gpu_warps("r", warps);
+  };
+  s.assume("N", Assumption::range(1, columns));
+  s["out"].compute_root();
+  a_row_a_warp(s["out"], "c");
+  s["out"].gpu_blocks("r.o");
+  s["h"].compute_at("out", "r.o").store_in(Memory::Register);
+  a_row_a_warp(s["h"], "c");
+  s["scale"].compute_at("out", "r.o").store_in(Memory::Register).gpu_warps("r", warps);
+  for (const char* stage : {"total", "squares"}) {
+    s[stage].compute_at("out", "r.o").store_in(Memory::Register).gpu_warps("r", warps);
+    a_row_a_warp(s[stage].update(), "k");
+  }
   return s;
 }
 
 CALOTYPE_SCHEDULES(layernorm_residual)
     .schedule("naive", Target::Kind::Host, "every stage for all rows, the output serial", naive)
     .schedule("host", Target::Kind::Host, "a row at a time, in vectors and in parallel", host)
-    .schedule("gpu", Target::Kind::Cuda, "a row a block, sums by its threads", gpu);
+    .schedule("gpu", Target::Kind::Cuda, "a row a block, sums by its threads in vectors", gpu)
+    .schedule("gpu_registers", Target::Kind::Cuda, "as gpu, the row in registers", gpu_registers)
+    .schedule("gpu_short", Target::Kind::Cuda, "a row a warp, in registers", gpu_short);
 
 }  // namespace

@@ -43,13 +43,11 @@ Schedule host(const OperatorTypes&) {
   return s;
 }
 
-// A row a block, in accesses of 16 bytes. Each thread adds squares of its own, GROUPS threads add what the
-// threads have, and every thread adds what these found.
+// A row a block, in accesses of 16 bytes, of any length: its second reading comes from the cache.
 Schedule gpu(const OperatorTypes& types) {
   Schedule s;
-  const Knob threads = s.knob("THREADS", types.all() == BFloat(16) ? 128 : 256),
-             vector = s.knob("VECTOR", 16 / types.all().bytes()), unroll = s.knob("UNROLL", 2),
-             groups = s.knob("GROUPS", 16);
+  const Knob threads = s.knob("THREADS", 256), vector = s.knob("VECTOR", 16 / types.all().bytes()),
+             unroll = s.knob("UNROLL", 2);
   s["value"].compute_inline();
   s["out"]
       .compute_root()
@@ -57,22 +55,52 @@ Schedule gpu(const OperatorTypes& types) {
       .vectorize("c", vector)
       .gpu_threads("c.o", threads)
       .unroll("c.o.o", unroll);
-  s["squares"].compute_at("out", "r").store_in(Memory::Register);
-  s["scale"].compute_at("out", "r").store_in(Memory::Register);
-  s["squares"].update().split("k", "kc", "kv", vector).split("kc", "ko", "kt", threads);
-  Stage lanes = s["squares"].update().rfactor({{"kv", "v"}, {"kt", "t"}}, "lanes");
-  s[lanes].compute_at("out", "r").store_in(Memory::Register).vectorize("v").gpu_threads("t");
-  s[lanes].update().reorder("v", "ko", "t").vectorize("v").gpu_threads("t").unroll("ko", unroll);
-  Stage own = s["squares"].update().rfactor({{"kt", "t"}}, "own");
-  s[own].compute_at("out", "r").store_in(Memory::Register).gpu_threads("t");
-  s[own].update().reorder("kv", "t").gpu_threads("t").unroll("kv");
-  s["squares"].update().split("kt", "i", "g", groups);
-  Stage sums = s["squares"].update().rfactor({{"g", "g"}}, "sums");
-  s[sums].compute_at("out", "r").store_in(Memory::Register).gpu_threads("g");
-  s[sums].update().reorder("i", "g").gpu_threads("g").unroll("i");
-  s["squares"].update().unroll("g");
-  s[s.in("own", {"sums"})].compute_at("out", "r").store_in(Memory::Shared).gpu_threads("t");
-  s[s.in("sums", {"squares"})].compute_at("out", "r").store_in(Memory::Shared).gpu_threads("g");
+  for (const char* stage : {"squares", "scale"}) s[stage].compute_at("out", "r").store_in(Memory::Register);
+  s["squares"].update().vectorize("k", vector).gpu_threads("k.o", threads).unroll("k.o.o", unroll);
+  return s;
+}
+
+// Rows of at most COLUMNS: each thread has its part of x and up in registers, all of whose loads are under
+// way at once.
+Schedule gpu_registers(const OperatorTypes& types) {
+  Schedule s;
+  const Knob columns = s.knob("COLUMNS", 8192), threads = s.knob("THREADS", 512),
+             vector = s.knob("VECTOR", 16 / types.all().bytes());
+  s.assume("N", Assumption::range(1, columns));
+  s["value"].compute_inline();
+  s["out"].compute_root().gpu_blocks("r");
+  for (const char* stage : {"squares", "scale"}) s[stage].compute_at("out", "r").store_in(Memory::Register);
+  s["squares"].update().vectorize("k", vector).gpu_threads("k.o", threads).unroll("k.o.o");
+  s["out"].vectorize("c", vector).gpu_threads("c.o", threads).unroll("c.o.o");
+  for (const char* input : {"x", "up"}) {
+    Stage row = s.in(input);
+    row.compute_at("out", "r").store_in(Memory::Register);
+    row.vectorize("d0", vector).gpu_threads("d0.o", threads).unroll("d0.o.o");
+  }
+  return s;
+}
+
+// Short rows, of at most COLUMNS: a row a warp, in registers; no barrier is needed.
+Schedule gpu_short(const OperatorTypes& types) {
+  Schedule s;
+  const Knob columns = s.knob("COLUMNS", 1024), warps = s.knob("WARPS", 4),
+             vector = s.knob("VECTOR", 16 / types.all().bytes());
+  const auto a_row_a_warp = [&](Stage stage, const std::string& loop, const std::string& row) {
+    stage.vectorize(loop, vector).gpu_lanes(loop + ".o", 32).unroll(loop + ".o.o").gpu_warps(row, warps);
+  };
+  s.assume("N", Assumption::range(1, columns));
+  s["value"].compute_inline();
+  s["out"].compute_root();
+  a_row_a_warp(s["out"], "c", "r");
+  s["out"].gpu_blocks("r.o");
+  for (const char* stage : {"squares", "scale"})
+    s[stage].compute_at("out", "r.o").store_in(Memory::Register).gpu_warps("r", warps);
+  a_row_a_warp(s["squares"].update(), "k", "r");
+  for (const char* input : {"x", "up"}) {
+    Stage row = s.in(input);
+    row.compute_at("out", "r.o").store_in(Memory::Register);
+    a_row_a_warp(row, "d0", "d1");
+  }
   return s;
 }
 
@@ -80,6 +108,8 @@ CALOTYPE_SCHEDULES(rmsnorm_silu_mul)
     .schedule("naive", Target::Kind::Host, "sums of squares of all rows first, the output serial", naive)
     .schedule("rows", Target::Kind::Host, "a row at a time, in parallel", rows)
     .schedule("host", Target::Kind::Host, "the rows vectorised, a sum of squares for each lane", host)
-    .schedule("gpu", Target::Kind::Cuda, "a row a block, squares added by its threads in vectors", gpu);
+    .schedule("gpu", Target::Kind::Cuda, "a row a block, squares added by its threads in vectors", gpu)
+    .schedule("gpu_registers", Target::Kind::Cuda, "as gpu, the row in registers", gpu_registers)
+    .schedule("gpu_short", Target::Kind::Cuda, "a row a warp, in registers", gpu_short);
 
 }  // namespace

@@ -2,6 +2,8 @@
 #include <calotype/calotype.h>
 #include <calotype/operator.h>
 
+#include <limits>
+
 namespace {
 
 using namespace calotype;
@@ -15,7 +17,7 @@ Pipeline softmax(const OperatorTypes& types) {
 
   Func value("value"), peak("peak"), e("e"), total("total"), out("out");
   value(n, i, j, l) = cast<float>(x(n, i, j, l));
-  peak(i, j, l) = value(0, i, j, l);
+  peak(i, j, l) = -std::numeric_limits<float>::infinity();
   peak(i, j, l) = max(peak(i, j, l), value(k, i, j, l));
   // What is rounded to bf16 in the end needs no more than the machine's own exponentials and reciprocals.
   const bool rough = type == BFloat(16);

@@ -52,33 +52,12 @@ Schedule host(const OperatorTypes&) {
   return s;
 }
 
-/// The update of `of`, a reduction over k, by the threads of a block: each combines terms of its own, in
-/// vectors; GROUPS threads combine what the threads have, and every thread combines what these found.
-void reduce_by_threads(Schedule& s, const std::string& of, const Knob& threads, const Knob& vector,
-                       const Knob& unroll, const Knob& groups) {
-  s[of].compute_at("out", "row").store_in(Memory::Register);
-  s[of].update().split("k", "kc", "kv", vector).split("kc", "ko", "kt", threads);
-  Stage lanes = s[of].update().rfactor({{"kv", "v"}, {"kt", "t"}}, of + "_lanes");
-  s[lanes].compute_at("out", "row").store_in(Memory::Register).vectorize("v").gpu_threads("t");
-  s[lanes].update().reorder("v", "ko", "t").vectorize("v").gpu_threads("t").unroll("ko", unroll);
-  Stage own = s[of].update().rfactor({{"kt", "t"}}, of + "_own");
-  s[own].compute_at("out", "row").store_in(Memory::Register).gpu_threads("t");
-  s[own].update().reorder("kv", "t").gpu_threads("t").unroll("kv");
-  s[of].update().split("kt", "tr", "g", groups);
-  Stage group = s[of].update().rfactor({{"g", "g"}}, of + "_group");
-  s[group].compute_at("out", "row").store_in(Memory::Register).gpu_threads("g");
-  s[group].update().reorder("tr", "g").gpu_threads("g").unroll("tr");
-  s[of].update().unroll("g");
-  s[s.in(of + "_own", {of + "_group"})].compute_at("out", "row").store_in(Memory::Shared).gpu_threads("t");
-  s[s.in(of + "_group", {of})].compute_at("out", "row").store_in(Memory::Shared).gpu_threads("g");
-}
-
-// A row a block, in accesses of 16 bytes. Only the first reading of the row comes from memory, and
-// exponentials are computed twice rather than stored.
+// A row a block, in accesses of 16 bytes, of any length. Only the first reading of the row comes from memory,
+// and exponentials are computed twice rather than stored.
 Schedule gpu(const OperatorTypes& types) {
   Schedule s;
-  const Knob threads = s.knob("THREADS", 128), vector = s.knob("VECTOR", 16 / types.all().bytes()),
-             unroll = s.knob("UNROLL", types.all() == BFloat(16) ? 2 : 4), groups = s.knob("GROUPS", 16);
+  const Knob threads = s.knob("THREADS", 256), vector = s.knob("VECTOR", 16 / types.all().bytes()),
+             unroll = s.knob("UNROLL", types.all() == BFloat(16) ? 2 : 4);
   s["value"].compute_inline();
   s["e"].compute_inline();
   s["out"]
@@ -89,8 +68,74 @@ Schedule gpu(const OperatorTypes& types) {
       .vectorize("n", vector)
       .gpu_threads("n.o", threads)
       .unroll("n.o.o", unroll);
-  reduce_by_threads(s, "peak", threads, vector, unroll, groups);
-  reduce_by_threads(s, "total", threads, vector, unroll, groups);
+  for (const char* stage : {"peak", "total"}) {
+    s[stage].compute_at("out", "row").store_in(Memory::Register);
+    s[stage].update().vectorize("k", vector).gpu_threads("k.o", threads).unroll("k.o.o", unroll);
+  }
+  return s;
+}
+
+// Rows of at most COLUMNS: each thread has its part in registers, all of whose loads are under way at once.
+Schedule gpu_registers(const OperatorTypes& types) {
+  Schedule s;
+  const Knob columns = s.knob("COLUMNS", 8192), threads = s.knob("THREADS", 256),
+             vector = s.knob("VECTOR", 16 / types.all().bytes());
+  s.assume("N", Assumption::range(1, columns));
+  s["out"].compute_root().gpu_blocks("i", "j", "l").vectorize("n", vector).gpu_threads("n.o", threads);
+  s["out"].unroll("n.o.o");
+  s["value"].compute_at("out", "i").store_in(Memory::Register);
+  s["value"].vectorize("n", vector).gpu_threads("n.o", threads).unroll("n.o.o");
+  s["e"].compute_inline();
+  for (const char* stage : {"peak", "total"}) {
+    s[stage].compute_at("out", "i").store_in(Memory::Register);
+    s[stage].update().vectorize("k", vector).gpu_threads("k.o", threads).unroll("k.o.o");
+  }
+  return s;
+}
+
+// Short rows, of at most COLUMNS: a row a warp, whose lanes have it in registers; no barrier is needed.
+Schedule gpu_short(const OperatorTypes& types) {
+  Schedule s;
+  const Knob columns = s.knob("COLUMNS", 1024), warps = s.knob("WARPS", 4),
+             vector = s.knob("VECTOR", 16 / types.all().bytes());
+  s.assume("N", Assumption::range(1, columns));
+  const auto a_row_a_warp = [&](Stage stage, const std::string& loop) {
+    stage.vectorize(loop, vector).gpu_lanes(loop + ".o", 32).unroll(loop + ".o.o").gpu_warps("i", warps);
+  };
+  s["out"].compute_root();
+  a_row_a_warp(s["out"], "n");
+  s["out"].gpu_blocks("i.o", "j", "l");
+  s["value"].compute_at("out", "i.o").store_in(Memory::Register);
+  a_row_a_warp(s["value"], "n");
+  s["e"].compute_inline();
+  for (const char* stage : {"peak", "total"}) {
+    s[stage].compute_at("out", "i.o").store_in(Memory::Register).gpu_warps("i", warps);
+    a_row_a_warp(s[stage].update(), "k");
+  }
+  return s;
+}
+
+// Rows of at most 16 * PART by the blocks of a cluster, which have PART columns each: as in one block, and
+// maxima and sums are combined through their shared memory.
+Schedule gpu_cluster(const OperatorTypes& types) {
+  Schedule s;
+  const Knob columns = s.knob("COLUMNS", 65536), part = s.knob("PART", 8192),
+             threads = s.knob("THREADS", types.all() == BFloat(16) ? 256 : 512),
+             vector = s.knob("VECTOR", 16 / types.all().bytes());
+  const auto in_parts = [&](Stage stage, const std::string& loop) {
+    stage.split(loop, "part", "own", part).vectorize("own", vector).gpu_threads("own.o", threads);
+    stage.unroll("own.o.o").cluster("part");
+  };
+  s.assume("N", Assumption::range(1, columns));
+  s["out"].compute_root().gpu_blocks("i", "j", "l");
+  in_parts(s["out"], "n");
+  s["value"].compute_at("out", "i").store_in(Memory::Register);
+  in_parts(s["value"], "n");
+  s["e"].compute_inline();
+  for (const char* stage : {"peak", "total"}) {
+    s[stage].compute_at("out", "i").store_in(Memory::Register);
+    in_parts(s[stage].update(), "k");
+  }
   return s;
 }
 
@@ -98,6 +143,9 @@ CALOTYPE_SCHEDULES(softmax)
     .schedule("naive", Target::Kind::Host, "every stage at root, the output serial", naive)
     .schedule("rows", Target::Kind::Host, "a row at a time, in parallel", rows)
     .schedule("host", Target::Kind::Host, "the rows vectorised, a maximum and a sum for each lane", host)
-    .schedule("gpu", Target::Kind::Cuda, "a row a block, maxima and sums by its threads in vectors", gpu);
+    .schedule("gpu", Target::Kind::Cuda, "a row a block, maxima and sums by its threads in vectors", gpu)
+    .schedule("gpu_registers", Target::Kind::Cuda, "as gpu, the row in registers", gpu_registers)
+    .schedule("gpu_short", Target::Kind::Cuda, "a row a warp, in registers", gpu_short)
+    .schedule("gpu_cluster", Target::Kind::Cuda, "a row by the blocks of a cluster", gpu_cluster);
 
 }  // namespace

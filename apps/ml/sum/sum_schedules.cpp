@@ -67,43 +67,68 @@ Schedule host_rows(const OperatorTypes&) {
   return s;
 }
 
-// Each of LANES threads adds what stands LANES apart, so that neighbours read neighbours; then one adds up
-// theirs.
-Schedule gpu_all(const OperatorTypes&) {
+// Chunks of CHUNK elements of a row, one a block, in accesses of 16 bytes; then one block adds what the
+// chunks have (or several, each what GROUP of them have, which are added last).
+Schedule gpu_all(const OperatorTypes& types) {
   Schedule s;
-  const Knob lanes = s.knob("LANES", 16384), threads = s.knob("THREADS", 256);
+  const Knob chunk = s.knob("CHUNK", 32768), threads = s.knob("THREADS", 256),
+             vector = s.knob("VECTOR", 16 / types.of("x").bytes()), unroll = s.knob("UNROLL", 4),
+             group = s.knob("GROUP", 4096);
   s["value"].compute_inline();
   s["out"].compute_root();
   s["total"].compute_root();
-  s["total"].update().split("k.x", "ko", "kl", lanes);
-  Stage parts = s["total"].update().rfactor({{"kl", "lane"}}, "parts");
-  s[parts].compute_root().gpu_threads("lane", threads).gpu_blocks("lane.o");
-  s[parts]
-      .update()
-      .reorder("ko", "k.y", "k.z", "k.w", "lane")
-      .gpu_threads("lane", threads)
-      .gpu_blocks("lane.o");
+  Stage total = s["total"].update();
+
+  total.split("k.x", "kc", "ki", chunk);
+  Stage parts = total.rfactor({{"kc", "chunk"}, {"k.y", "i"}, {"k.z", "j"}, {"k.w", "l"}}, "parts");
+  Stage stored_parts = s.in("parts", {"total"});
+  stored_parts.compute_root().reorder("l", "chunk", "i", "j").gpu_blocks("chunk", "i", "j");
+  parts.compute_at(stored_parts, "l").store_in(Memory::Register);
+  parts.update().vectorize("ki", vector).gpu_threads("ki.o", threads).unroll("ki.o.o", unroll);
+
+  total.split("kc", "kg", "kr", group).split("kr", "ko", "kt", 32).split("k.y", "yo", "yt", 32);
+  Stage sums = total.rfactor({{"kg", "group"}}, "sums");
+  Stage stored_sums = s.in("sums", {"total"});
+  stored_sums.compute_root().gpu_blocks("group");
+  sums.compute_at(stored_sums, "group").store_in(Memory::Register);
+  sums.update().gpu_threads("kt", "yt");
   return s;
 }
 
-// A thread a row.
-Schedule gpu_rows(const OperatorTypes&) {
+// A row a block, in accesses of 16 bytes.
+Schedule gpu_rows(const OperatorTypes& types) {
   Schedule s;
-  const Knob threads = s.knob("THREADS", 128);
+  const Knob threads = s.knob("THREADS", 256), vector = s.knob("VECTOR", 16 / types.of("x").bytes()),
+             unroll = s.knob("UNROLL", 4);
   s["value"].compute_inline();
-  s["out"].compute_root().gpu_threads("i", threads).gpu_blocks("i.o", "j", "l");
-  s["total"].compute_at("out", "i.t").store_in(Memory::Register);
+  s["out"].compute_root().gpu_blocks("i", "j", "l");
+  s["total"].compute_at("out", "i").store_in(Memory::Register);
+  s["total"].update().vectorize("k", vector).gpu_threads("k.o", threads).unroll("k.o.o", unroll);
+  return s;
+}
+
+// Short rows: a row a warp.
+Schedule gpu_short_rows(const OperatorTypes& types) {
+  Schedule s;
+  const Knob columns = s.knob("COLUMNS", 1024), warps = s.knob("WARPS", 8),
+             vector = s.knob("VECTOR", 16 / types.of("x").bytes());
+  s.assume("N", Assumption::range(1, columns));
+  s["value"].compute_inline();
+  s["out"].compute_root().gpu_warps("i", warps).gpu_blocks("i.o", "j", "l");
+  s["total"].compute_at("out", "i.o").store_in(Memory::Register).gpu_warps("i", warps);
+  s["total"].update().vectorize("k", vector).gpu_lanes("k.o", 32).unroll("k.o.o").gpu_warps("i", warps);
   return s;
 }
 
 CALOTYPE_SCHEDULES(sum)
     .schedule("naive", Target::Kind::Host, "one addition after the other", naive)
     .schedule("host", Target::Kind::Host, "chunks in parallel, a sum for each lane", host_all)
-    .schedule("gpu", Target::Kind::Cuda, "a sum for each of many threads, then theirs", gpu_all);
+    .schedule("gpu", Target::Kind::Cuda, "chunks by the threads of a block each, then theirs", gpu_all);
 
 CALOTYPE_SCHEDULES(sum_rows)
     .schedule("naive", Target::Kind::Host, "one addition after the other", naive)
     .schedule("host", Target::Kind::Host, "rows in parallel, a sum for each lane", host_rows)
-    .schedule("gpu", Target::Kind::Cuda, "a thread a row", gpu_rows);
+    .schedule("gpu", Target::Kind::Cuda, "a row a block, in vectors", gpu_rows)
+    .schedule("gpu_short", Target::Kind::Cuda, "a row a warp, in vectors", gpu_short_rows);
 
 }  // namespace

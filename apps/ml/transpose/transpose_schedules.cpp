@@ -74,7 +74,7 @@ Schedule gpu(const OperatorTypes& types) {
   Schedule s;
   const int bytes = types.all().bytes(), piece = 16 / bytes, word = bytes < 4 ? 4 / bytes : 1;
   const std::string rows = std::to_string(piece);
-  const Knob height = s.knob("HEIGHT", 128);
+  const Knob height = s.knob("HEIGHT", bytes == 1 ? 128 : 64);
   s["out"]
       .compute_root()
       .tile("m", "n", "mo", "no", "mi", "ni", height, 128 / bytes)
@@ -90,7 +90,7 @@ Schedule gpu(const OperatorTypes& types) {
   Stage tile = s.in("x", {"out"});
   if (word > 1) {
     Stage words = s.in(tile.func(), {"out"});
-    s[words].compute_at("out", "mt").store_in(Memory::Register).vectorize("d0", word).unroll("d1");
+    s[words].compute_at("out", "mt").store_in(Memory::Register).vectorize("d0").unroll("d1");
   }
   s[tile]
       .compute_at("out", "mo")

@@ -10,6 +10,7 @@
 #include "calotype/error.h"
 #include "codegen/cuda/figures.h"
 #include "codegen/cuda/once.h"
+#include "runtime/cuda_cluster.h"
 #include "runtime/overlap.h"
 
 namespace calotype::cuda {
@@ -68,6 +69,16 @@ class DeviceProgram::Module {
                                   &function) != CALOTYPE_GOOD)
       throw_error(context.error);
     return function;
+  }
+
+  /// Of a kernel whose blocks run in clusters.
+  void prepare_cluster(const calotype_cuda_kernel& kernel, const std::string& name,
+                       const lower::Function& f) const {
+    calotype_context context{};
+    if (calotype_cuda_kernel_cluster(
+            &context, &device_.raw(), kernel.function, name.c_str(), static_cast<std::uint32_t>(f.cluster),
+            static_cast<std::uint32_t>(f.max_threads), kernel.shared_bytes) != CALOTYPE_GOOD)
+      throw_error(context.error);
   }
 
  private:
@@ -170,6 +181,7 @@ void DeviceProgram::load(Code& code) const {
       kernel.scalar_count = static_cast<std::uint32_t>(f.scalars.size());
       kernel.shared_bytes = static_cast<std::uint32_t>(dynamic_shared_bytes(f));
       kernel.function = module->find(code.names[i], kernel.shared_bytes);
+      if (f.cluster > 1) module->prepare_cluster(kernel, code.names[i], f);
     }
     code.module = std::move(module);
     code.device = &device;

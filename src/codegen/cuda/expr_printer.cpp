@@ -121,6 +121,9 @@ Text ExprPrinter::node(const Expr& e) {
     case Op::Load:
     case Op::LoadIf:
       return load(e);
+    case Op::Shuffle:
+    case Op::ShuffleXor:
+      return shuffle(e);
     case Op::Let:
       hoister_.declare(ir::symbol_of(e), e->args[0]);
       return node(e->args[1]);
@@ -322,6 +325,23 @@ Text ExprPrinter::select(const Expr& e) {
   return {fmt::format("{} ? {} : {}", operand(e->args[0], tight), operand(e->args[1], tight),
                       operand(e->args[2], Precedence::Conditional)),
           Precedence::Conditional};
+}
+
+// ---- Other lanes
+
+/// Every lane of the warp takes part.
+Text ExprPrinter::shuffle(const Expr& e) {
+  const bool by_xor = e->op == Op::ShuffleXor;
+  const std::string value = operand(e->args[0], Precedence::Conditional);
+  const std::string lane = print(e->args[1], Arithmetic::Index);
+  const std::string name = by_xor ? "shuffle_xor" : "shuffle";
+  if (is_half(e->type)) return helper(fmt::format("{}_{}", name, e->type.str()), {value, lane});
+  const char* function = by_xor ? "__shfl_xor_sync" : "__shfl_sync";
+  if (e->type.is_float() || e->type.bits >= 32) return call(function, {"0xffffffffu", value, lane});
+  return {fmt::format(
+              "({}){}", c_type(e->type),
+              call(function, {"0xffffffffu", "(int)" + operand(e->args[0], Precedence::Unary), lane}).text),
+          Precedence::Unary};
 }
 
 // ---- Memory

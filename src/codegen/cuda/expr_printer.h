@@ -93,6 +93,7 @@ class ExprPrinter {
   Text fused_multiply_add(const Expr& e);
   Text load(const Expr& e);
   std::string swizzled(const ir::Buffer& buffer, const Expr& index);
+  Text shuffle(const Expr& e);
   std::string operand(const Expr& e, Precedence at_least);
   std::string as_float(const Expr& e, Precedence at_least = Precedence::Conditional);
   Text call(const std::string& function, const std::vector<std::string>& arguments) const;

@@ -93,7 +93,9 @@ std::string KernelPrinter::print(const std::string& name) {
                                  ? fmt::format(" __launch_bounds__({}{})", kernel_.max_threads,
                                                options_.alone.contains(name) ? ", 1" : "")
                                  : "";
-  const std::string head = fmt::format("extern \"C\" __global__ void{} {}(", bounds, name);
+  const std::string cluster =
+      kernel_.cluster > 1 ? fmt::format(" __cluster_dims__({}, 1, 1)", kernel_.cluster) : "";
+  const std::string head = fmt::format("extern \"C\" __global__ void{}{} {}(", cluster, bounds, name);
   line(head + parameters(head.size()) + ") {");
   ++depth_;
   shared_memory();
@@ -169,6 +171,8 @@ void KernelPrinter::place_variables() {
                        block ? "blockIdx" : "threadIdx", "xyz"[axis]));
     }
   }
+  if (const ir::SymbolPtr& s = kernel_.resident_blocks)
+    line(fmt::format("const {} {} = gridDim.x;", c_type(s->type), names_.declare(s)));
 }
 
 // ---- Statements
@@ -200,6 +204,7 @@ void KernelPrinter::statement(const ir::Stmt& s) {
     case StmtKind::Store:
       if (s->atomic()) return atomic_store(s);
       if (s->is_async()) return async_store(s);
+      if (s->remote()) return remote_store(s);
       return s->exprs[0]->type.is_vector() ? vector_store(s) : scalar_store(s);
     case StmtKind::Allocate:
       return allocation(s);
@@ -219,6 +224,8 @@ void KernelPrinter::statement(const ir::Stmt& s) {
       refuse("an extern stage in a kernel", s->extern_call().func);
     case StmtKind::Meter:
       refuse("a profile of a kernel", s->meter().name);
+    case StmtKind::Locked:
+      refuse("a lock in a kernel", s->buffer()->name);
   }
 }
 
@@ -272,6 +279,9 @@ void KernelPrinter::synchronisation(const ir::SyncInfo& sync) {
   switch (sync.kind) {
     case ir::SyncInfo::Kind::Block:
       text = "__syncthreads();";
+      break;
+    case ir::SyncInfo::Kind::Cluster:
+      text = prelude_.use("cluster_barrier") + "();";
       break;
     case ir::SyncInfo::Kind::Commit:
       text = prelude_.use("commit_copies") + "();";
@@ -348,6 +358,17 @@ void KernelPrinter::scalar_store(const ir::Stmt& s) {
     --depth_;
     line("}");
   }
+}
+
+/// To the same place in the shared memory of another block of the cluster.
+void KernelPrinter::remote_store(const ir::Stmt& s) {
+  const Type type = s->buffer()->type;
+  const int bits = 8 * type.bytes();
+  const Expr value = type.is_float() ? ir::make(Op::Bitcast, UInt(bits), {s->exprs[0]}) : s->exprs[0];
+  const std::string element = expressions_.element(s->buffer(), s->exprs[2]);
+  const std::string rank = scalar(s->exprs[3], Arithmetic::Index);
+  line(fmt::format("{}(&{}, {}, {});", prelude_.use(fmt::format("store_remote_{}", bits)), element, rank,
+                   scalar(value, Arithmetic::Data)));
 }
 
 void KernelPrinter::allocation(const ir::Stmt& s) {

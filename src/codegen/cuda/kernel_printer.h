@@ -27,6 +27,7 @@ class KernelPrinter final : private Hoister {
   void loop(const ir::Stmt& s);
   void branch(const ir::Stmt& s);
   void scalar_store(const ir::Stmt& s);
+  void remote_store(const ir::Stmt& s);
   void allocation(const ir::Stmt& s);
   void print_line(const ir::Stmt& s);
   void synchronisation(const ir::SyncInfo& sync);

@@ -71,6 +71,73 @@ const std::vector<Helper>& helpers() {
        "\"h\"(c.bits));\n"
        "  return r;\n"
        "}\n"},
+      {"shuffle_xor_f16",
+       {"f16"},
+       "@ f16 shuffle_xor_f16(f16 x, int lane) {\n"
+       "  f16 r;\n"
+       "  r.bits = (unsigned short)__shfl_xor_sync(0xffffffffu, (unsigned int)x.bits, lane);\n"
+       "  return r;\n"
+       "}\n"},
+      {"shuffle_f16",
+       {"f16"},
+       "@ f16 shuffle_f16(f16 x, int lane) {\n"
+       "  f16 r;\n"
+       "  r.bits = (unsigned short)__shfl_sync(0xffffffffu, (unsigned int)x.bits, lane);\n"
+       "  return r;\n"
+       "}\n"},
+      {"shuffle_xor_bf16",
+       {"bf16"},
+       "@ bf16 shuffle_xor_bf16(bf16 x, int lane) {\n"
+       "  bf16 r;\n"
+       "  r.bits = (unsigned short)__shfl_xor_sync(0xffffffffu, (unsigned int)x.bits, lane);\n"
+       "  return r;\n"
+       "}\n"},
+      {"shuffle_bf16",
+       {"bf16"},
+       "@ bf16 shuffle_bf16(bf16 x, int lane) {\n"
+       "  bf16 r;\n"
+       "  r.bits = (unsigned short)__shfl_sync(0xffffffffu, (unsigned int)x.bits, lane);\n"
+       "  return r;\n"
+       "}\n"},
+      // What lies in a block's shared memory where `place` does in this one's.
+      {"remote_address",
+       {},
+       "@ unsigned int remote_address(void* place, int rank) {\n"
+       "  unsigned int r;\n"
+       "  asm(\"mapa.shared::cluster.u32 %0, %1, %2;\"\n"
+       "      : \"=r\"(r) : \"r\"((unsigned int)__cvta_generic_to_shared(place)), \"r\"(rank));\n"
+       "  return r;\n"
+       "}\n"},
+      {"store_remote_8",
+       {"remote_address"},
+       "@ void store_remote_8(void* place, int rank, unsigned char value) {\n"
+       "  asm volatile(\"st.shared::cluster.b8 [%0], %1;\" :: \"r\"(remote_address(place, rank)), "
+       "\"r\"((unsigned int)value) : \"memory\");\n"
+       "}\n"},
+      {"store_remote_16",
+       {"remote_address"},
+       "@ void store_remote_16(void* place, int rank, unsigned short value) {\n"
+       "  asm volatile(\"st.shared::cluster.b16 [%0], %1;\" :: \"r\"(remote_address(place, rank)), "
+       "\"h\"(value) : \"memory\");\n"
+       "}\n"},
+      {"store_remote_32",
+       {"remote_address"},
+       "@ void store_remote_32(void* place, int rank, unsigned int value) {\n"
+       "  asm volatile(\"st.shared::cluster.b32 [%0], %1;\" :: \"r\"(remote_address(place, rank)), "
+       "\"r\"(value) : \"memory\");\n"
+       "}\n"},
+      {"store_remote_64",
+       {"remote_address"},
+       "@ void store_remote_64(void* place, int rank, unsigned long long value) {\n"
+       "  asm volatile(\"st.shared::cluster.b64 [%0], %1;\" :: \"r\"(remote_address(place, rank)), "
+       "\"l\"(value) : \"memory\");\n"
+       "}\n"},
+      {"cluster_barrier",
+       {},
+       "@ void cluster_barrier() {\n"
+       "  asm volatile(\"barrier.cluster.arrive.release.aligned;\" ::: \"memory\");\n"
+       "  asm volatile(\"barrier.cluster.wait.acquire.aligned;\" ::: \"memory\");\n"
+       "}\n"},
       // To odd, so that rounding the result to a narrower type is the only rounding.
       {"odd_float_f64",
        {},

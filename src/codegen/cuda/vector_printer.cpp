@@ -14,9 +14,13 @@ using ir::Op;
 
 namespace {
 
-bool reads(const Expr& e, const ir::BufferPtr& buffer) {
+/// Whether lanes may read elements of the buffer that others write at `index`.
+bool reads(const Expr& e, const ir::BufferPtr& buffer, const Expr& index) {
+  const bool apart =
+      ir::is(index, Op::Ramp) && index->args[0]->type.is_scalar() && ir::is_one(index->args[1]);
   return ir::any_of(e, [&](const Expr& node) {
-    return (ir::is(node, Op::Load) || ir::is(node, Op::LoadIf)) && ir::buffer_of(node) == buffer;
+    return (ir::is(node, Op::Load) || ir::is(node, Op::LoadIf)) && ir::buffer_of(node) == buffer &&
+           !(apart && ir::equal(node->args.back(), index));
   });
 }
 
@@ -200,14 +204,15 @@ void KernelPrinter::store_all_lanes(const ir::Stmt& s, const Conditions& known) 
     return line(fmt::format("{} = {};", wide_place(s->buffer(), index, type, false), result));
   }
   // All lanes are read before any is written.
-  const Expr ready =
-      reads(value, s->buffer()) ? vector_value(value, s->buffer()->name + "_v", Arithmetic::Data) : value;
+  const Expr ready = reads(value, s->buffer(), index)
+                         ? vector_value(value, s->buffer()->name + "_v", Arithmetic::Data)
+                         : value;
   lane_loop(value->type.lanes, [&](const Expr& at) { one_store(s, at, lane(ready, at)); });
 }
 
 void KernelPrinter::store_some_lanes(const ir::Stmt& s, const Conditions& conditions) {
   Expr value = drop_known(s->exprs[0], conditions);
-  if (reads(value, s->buffer()))
+  if (reads(value, s->buffer(), s->exprs[2]))
     value = vector_value(s->exprs[0], s->buffer()->name + "_v", Arithmetic::Data);
   lane_loop(value->type.lanes, [&](const Expr& at) {
     line(fmt::format("if ({}) {{", scalar(lane(s->exprs[1], at), Arithmetic::Index)));

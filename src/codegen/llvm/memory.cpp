@@ -150,6 +150,7 @@ void ExprEmitter::dense_store(const ir::BufferPtr& buffer, Type type, Value* val
 
 Value* ExprEmitter::load(const Expr& e) {
   if (e->op == Op::Call) internal_error("a call of " + ir::callee_of(e)->name + " is left");
+  if (e->op == Op::Shuffle || e->op == Op::ShuffleXor) internal_error("a shuffle of lanes on a host");
   bool guarded = e->op == Op::LoadIf;
   if (e->args.size() != (guarded ? 2u : 1u))
     internal_error("a load with more than one index: storage is not flat");

@@ -53,6 +53,8 @@ void StmtEmitter::emit(const ir::Stmt& s) {
       return emit_extern(*s);
     case ir::StmtKind::Meter:
       return emit_meter(*s);
+    case ir::StmtKind::Locked:
+      return emit_locked(*s);
   }
 }
 

@@ -55,6 +55,10 @@ class StmtEmitter {
   // meter.cpp
   void emit_meter(const ir::StmtNode& s);
   void call_meter(const char* name, std::vector<llvm::Value*> arguments);
+  // lock.cpp
+  void emit_locked(const ir::StmtNode& s);
+  llvm::Value* lock_of(llvm::Value* pointer);
+  void take(llvm::Value* lock);
   // prefetch.cpp
   void emit_prefetch(const ir::StmtNode& s);
   void emit_prefetch_along(const ir::StmtNode& s, std::size_t next, llvm::Value* index);

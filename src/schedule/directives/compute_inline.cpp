@@ -27,11 +27,14 @@ static void check(Application& a) { refuse_function_reading(a, a.func, "compute_
 DirectiveSpec compute_inline_spec() {
   return {.name = "compute_inline",
           .addresses = Addresses::Func,
-          .doc = "Computes the Func anew wherever it is used; it has no loops and no storage.",
+          .doc =
+              "Computes the Func anew wherever it is used; it has no loops and no storage. Points that are "
+              "used several times in one definition are computed once there.",
           .args = {},
           .refused = {"the Func has updates", "the Func is an output",
                       "a function computes the Func, or reads it",
-                      "another directive addresses its loops, its storage or its place"},
+                      "another directive addresses its loops, its storage or its place",
+                      "a definition would have more than 100000 operations with what is inlined into it"},
           .apply = apply,
           .check = check};
 }

@@ -30,7 +30,9 @@ DirectiveSpec compute_with_spec() {
           "outside its own. Stages that come before in either Func run before the nest, later ones after it. "
           "A stage may read another's value if it is complete: by an earlier iteration, or by the same one "
           "and a body that comes before; if the loop is parallel, vectorised or bound to blocks or threads, "
-          "by the same one. What is computed at a shared loop, named by either stage, serves both.",
+          "by the same one. What is computed at a shared loop, named by either stage, serves both. Scans "
+          "over a loop that they share, the second with the first one's value of the same iteration, hold "
+          "their last values alone where fold_storage or store_in(Register) asks for it.",
       .args = {{.name = "of", .kind = ArgKind::Stage, .doc = "the other stage, or its Func"},
                {.name = "loop", .kind = ArgKind::FarLoop, .doc = "the innermost loop that they share"}},
       .refused = {"the stages are of one Func, or the stage shares loops already",

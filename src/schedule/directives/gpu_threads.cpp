@@ -33,27 +33,37 @@ static void apply(Application& a) {
 }
 
 DirectiveSpec gpu_threads_spec() {
-  return {.name = "gpu_threads",
-          .addresses = Addresses::Stage,
-          .doc =
-              "Makes the iterations of up to three loops the threads of a block: the first loop is x, then "
-              "y, then z. "
-              "With a factor the loop is split first, into LOOP.o and LOOP.t, and LOOP.t is bound.",
-          .args = {{.name = "loops", .kind = ArgKind::Loop, .doc = "the loops, x first", .list = true},
-                   {.name = "by",
-                    .kind = ArgKind::Integer,
-                    .doc = "threads along the loop",
-                    .optional = true,
-                    .high = most_threads},
-                   tail_argument()},
-          .refused =
-              {"the target is no GPU",
-               "the stage has more than three thread loops, more than 1024 threads, or 64 along z",
-               "a loop is a reduction loop of which two iterations may meet in one place (a race), and the "
-               "update is not atomic",
-               "the stage is neither inside its own block loops nor computed inside a block",
-               "the stage is computed inside a thread already", "a loop is bound already"},
-          .apply = apply};
+  return {
+      .name = "gpu_threads",
+      .addresses = Addresses::Stage,
+      .doc =
+          "Makes the iterations of up to three loops the threads of a block: the first loop is x, then "
+          "y, then z. "
+          "With a factor the loop is split first, into LOOP.o and LOOP.t, and LOOP.t is bound. "
+          "A reduction loop of an associative update may be bound where the Func is computed in the block "
+          "and stored in registers: each thread has a partial result of its own over the other reduction "
+          "loops; then all of them are combined, by shuffles within a warp and through shared memory "
+          "between warps, and every thread has the result. The loops that are not reduced over stand "
+          "outside; those bound to threads tell the groups that are combined.",
+      .args = {{.name = "loops", .kind = ArgKind::Loop, .doc = "the loops, x first", .list = true},
+               {.name = "by",
+                .kind = ArgKind::Integer,
+                .doc = "threads along the loop",
+                .optional = true,
+                .high = most_threads},
+               tail_argument()},
+      .reorders = "if a reduction loop's threads have partial results",
+      .refused =
+          {"the target is no GPU",
+           "the stage has more than three thread loops, more than 1024 threads, or 64 along z",
+           "a loop is a reduction loop of which two iterations may meet in one place (a race), and neither "
+           "is the update atomic nor may threads have partial results: the update is not proved "
+           "associative, or the Func is not kept in registers of the block",
+           "the terms of such an update count in their order (as where the first of equal ones is chosen), "
+           "and other reduction loops stand outside the loop or lanes inside",
+           "the stage is neither inside its own block loops nor computed inside a block",
+           "the stage is computed inside a thread already", "a loop is bound already"},
+      .apply = apply};
 }
 
 }  // namespace schedule

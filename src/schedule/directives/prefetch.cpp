@@ -8,8 +8,24 @@
 
 namespace calotype {
 
-Stage& Stage::prefetch(const FuncName& of, const LoopName& at, const LoopName& from, Factor offset) {
-  return record("prefetch", {{"of", of.name}, {"at", at.name}, {"from", from.name}, {"offset", offset}});
+namespace {
+
+const std::vector<schedule::Option>& bounds_options() {
+  static const std::vector<schedule::Option> options = {{"non_faulting", "PrefetchBounds::NonFaulting"},
+                                                        {"clamp", "PrefetchBounds::Clamp"},
+                                                        {"guard", "PrefetchBounds::Guard"}};
+  return options;
+}
+
+}  // namespace
+
+Stage& Stage::prefetch(const FuncName& of, const LoopName& at, const LoopName& from, Factor offset,
+                       PrefetchBounds bounds) {
+  std::vector<std::pair<std::string, schedule::Value>> args = {
+      {"of", of.name}, {"at", at.name}, {"from", from.name}, {"offset", offset}};
+  if (bounds != PrefetchBounds::NonFaulting)
+    args.emplace_back("bounds", bounds_options()[static_cast<std::size_t>(bounds)].text);
+  return record("prefetch", std::move(args));
 }
 
 namespace schedule {
@@ -19,8 +35,10 @@ static void apply(Application& a) {
     a.refuse("kernels have no prefetch", a.state.out.target.str(),
              "a host target; a copy made by in() in "
              "shared memory");
+  const auto bounds =
+      a.has("bounds") ? static_cast<PrefetchBounds>(a.choice("bounds")) : PrefetchBounds::NonFaulting;
   a.loops().prefetches.push_back(
-      {find_callee(a, "of"), a.loop("at"), a.loop("from"), a.integer("offset"), a.origin()});
+      {find_callee(a, "of"), a.loop("at"), a.loop("from"), a.integer("offset"), bounds, a.origin()});
 }
 
 static void check(Application& a) {
@@ -53,14 +71,22 @@ DirectiveSpec prefetch_spec() {
       .doc =
           "At the start of each iteration of loop `at`, fetches into the caches what the code inside will "
           "read of a Func or input when loop `from` has advanced by `offset` iterations. A hint: values "
-          "and errors stay the same, also where that lies beyond the end.",
+          "and errors stay the same, also where that lies beyond what its memory holds. There "
+          "`non_faulting`, which is what is done if nothing is said, fetches all the same, since a hint "
+          "never faults and no test costs less; `clamp` fetches the nearest that there is; `guard` fetches "
+          "only what there is, so that a last iteration brings nothing into the caches that nobody reads.",
       .args = {{.name = "of", .kind = ArgKind::Source, .doc = "what is read"},
                {.name = "at", .kind = ArgKind::Loop, .doc = "where it is fetched"},
                {.name = "from",
                 .kind = ArgKind::FarLoop,
                 .doc = "the loop that is looked ahead of: `at` "
                        "or one around it"},
-               {.name = "offset", .kind = ArgKind::Integer, .doc = "iterations", .low = 0}},
+               {.name = "offset", .kind = ArgKind::Integer, .doc = "iterations", .low = 0},
+               {.name = "bounds",
+                .kind = ArgKind::Choice,
+                .doc = "what happens beyond what the memory holds",
+                .optional = true,
+                .choices = bounds_options()}},
       .refused = {"the target is a GPU", "`from` runs inside `at`", "a loop around is vectorised",
                   "a later directive consumes a loop", "nothing inside `at` reads it",
                   "it is computed inside `at`"},

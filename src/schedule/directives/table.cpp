@@ -38,8 +38,14 @@
   X(vectorize)          \
   X(parallel)           \
   X(gpu_blocks)         \
+  X(persistent)         \
+  X(raster)             \
   X(gpu_threads)        \
   X(pipeline)           \
+  X(gpu_lanes)          \
+  X(gpu_warps)          \
+  X(gpu_tile)           \
+  X(cluster)            \
   X(partition)          \
   X(specialize)         \
   X(specialize_fail)    \

@@ -1,11 +1,5 @@
 // tile: several loops split at once, all inner ones inside all outer ones.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-
-#include "schedule/loops.h"
-#include "schedule/spelling.h"
+#include "schedule/tiles.h"
 
 namespace calotype {
 
@@ -30,50 +24,9 @@ Stage& Stage::tile(const LoopName& x, const LoopName& y, const LoopName& xo, con
 
 namespace schedule {
 
-static void apply(Application& a) {
-  const std::vector<LoopId> loops = a.loop_list("loops");
-  const std::vector<std::string> into = a.names("into");
-  const std::vector<std::int64_t> by = a.integers("by");
-  const std::size_t n = loops.size();
-  if (into.size() != 2 * n || by.size() != n)
-    a.refuse(fmt::format("{} loops make {} new ones by {} factors, not {} by {}", n, 2 * n, n, into.size(),
-                         by.size()),
-             fmt::format("{} names, {} factors", into.size(), by.size()),
-             "outer names, then inner names, in the order of the loops; one factor a loop");
-  // The places of the tiled loops, innermost first: the new loops go there, inner ones first.
-  std::vector<LoopId> before = a.loops().loops;
-  std::vector<LoopId> outer, inner;
-  for (std::size_t i = 0; i < n; i++) {
-    const SplitLoops made = split_loop(a, loops[i], into[i], into[n + i], by[i], a.tail());
-    outer.push_back(made.outer);
-    inner.push_back(made.inner);
-  }
-  std::size_t last = 0;
-  for (std::size_t i = 0; i < before.size(); i++)
-    if (std::find(loops.begin(), loops.end(), before[i]) != loops.end()) last = i;
-  std::vector<LoopId> order;
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < before.size(); i++) {
-    const bool tiled = std::find(loops.begin(), loops.end(), before[i]) != loops.end();
-    order.push_back(tiled ? inner[next++] : before[i]);
-    if (i == last) order.insert(order.end(), outer.begin(), outer.end());
-  }
-  reorder_loops(a, order);
-}
+static void apply(Application& a) { tile_loops(a, a.loop_list("loops"), a.names("into"), a.integers("by")); }
 
-static std::string in_cpp(const Directive& d) {
-  const DirectiveSpec& spec = *find_directive("tile");
-  const auto& loops = std::get<Value::List>(find_arg(d, "loops")->data);
-  if (loops.size() == 2)
-    return fmt::format("{}.tile({});", cpp_stage(d.stage), fmt::join(cpp_arguments(spec, d), ", "));
-  const auto& into = std::get<Value::List>(find_arg(d, "into")->data);
-  const auto middle = into.begin() + static_cast<std::ptrdiff_t>(into.size() / 2);
-  const std::vector<std::string> all = cpp_arguments(spec, d);
-  const bool tail = find_arg(d, "tail") != nullptr;
-  return fmt::format("{}.tile({}, {}, {}, {}{});", cpp_stage(d.stage), cpp_list(loops),
-                     cpp_list(Value::List(into.begin(), middle)), cpp_list(Value::List(middle, into.end())),
-                     cpp_list(*find_arg(d, "by")), tail ? ", " + all.back() : "");
-}
+static std::string in_cpp(const Directive& d) { return tile_in_cpp(d, *find_directive("tile"), 2); }
 
 DirectiveSpec tile_spec() {
   return {

@@ -52,6 +52,7 @@ DirectiveSpec unroll_spec() {
       .refused = {"the extent of the loop is not a constant (a split by a constant, a bound, a fixed "
                   "reduction) of at "
                   "most 1024, and no factor is given; inside a loop of a consumer bounds inference decides",
+                  "the body would be written more than 1024 times by the unrolled loops around it together",
                   "the loop is bound already"},
       .apply = apply,
       .check = check};

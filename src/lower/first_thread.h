@@ -1,0 +1,13 @@
+#pragma once
+// What one thread does for all.
+
+#include "lower/loop_tree.h"
+
+namespace calotype::lower {
+
+/// The statement of a Func, inside the loops `open`, run by one thread along each axis of the block that none
+/// of them binds; with `of_cluster` of one block of the cluster.
+ir::Stmt by_first_thread(const LoopTree& tree, const KernelInfo& kernel, FuncId func,
+                         const std::vector<LoopId>& open, ir::Stmt s, bool of_cluster);
+
+}  // namespace calotype::lower

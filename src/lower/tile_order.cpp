@@ -1,0 +1,113 @@
+// The order in which the blocks of a kernel take its tiles.
+//
+// Used where a program is made, once block loops have become variables. Requires: a body in terms of these,
+// with everything of the kernel in it. Leaves: one block variable, along x, and names of kind Thread for what
+// it stands for: like it they are numbers below that of the tiles, which a launch takes if 31 bits hold it,
+// so that they are computed in 32 bits. Barriers stand already, placed with the way from one tile to the next
+// in mind.
+#include "lower/tile_order.h"
+
+#include <fmt/format.h>
+
+#include "calotype/error.h"
+
+namespace calotype::lower {
+namespace {
+
+class TileOrder {
+ public:
+  TileOrder(Function& f, const schedule::StageSchedule& sched, ir::Facts& facts)
+      : f_(f), sched_(sched), facts_(facts) {}
+
+  void run() {
+    const Expr tiles = simple(f_.grid[0] * f_.grid[1] * f_.grid[2]);
+    const ir::SymbolPtr tile = number("tile", tiles);
+    ir::Stmt body = decoded(ir::make_var(tile));
+    f_.block_vars = {tile, nullptr, nullptr};
+    if (!sched_.persistent_origin.empty()) {
+      const ir::SymbolPtr block = number("block", tiles);
+      f_.block_vars[0] = block;
+      f_.resident_blocks = ir::make_symbol(ir::SymbolKind::Thread, "blocks");
+      facts_.set_range(f_.resident_blocks, ir::index(1), tiles);
+      const Expr first = ir::make_var(block), step = ir::make_var(f_.resident_blocks), one = ir::index(1);
+      ir::LoopInfo loop{.var = ir::make_symbol(ir::SymbolKind::Loop, "round"),
+                        .origin = sched_.persistent_origin};
+      const Expr round = ir::make_var(loop.var);
+      body = ir::for_loop(std::move(loop), ir::index(0), (tiles - one - first) / step + one,
+                          ir::let_stmt(tile, first + round * step, body));
+    }
+    f_.body = body;
+    f_.grid = {tiles, ir::index(1), ir::index(1)};
+  }
+
+ private:
+  Expr simple(const Expr& e) const { return ir::simplify(e, facts_); }
+
+  /// A name for values from 0 to below `count`.
+  ir::SymbolPtr number(const std::string& name, const Expr& count) {
+    const ir::SymbolPtr symbol = ir::make_symbol(ir::SymbolKind::Thread, name);
+    facts_.set_range(symbol, ir::index(0), simple(count - ir::index(1)));
+    return symbol;
+  }
+
+  /// The body with what the number of a tile stands for.
+  ir::Stmt decoded(const Expr& tile) {
+    if (!f_.block_vars[2]) return sched_.raster_strip == 0 ? rows(tile, f_.body) : strips(tile, f_.body);
+    const Expr plane = simple(f_.grid[0] * f_.grid[1]);
+    const ir::Stmt body = named(2, tile / plane, f_.body);
+    return sched_.raster_strip == 0 ? rows(tile % plane, body) : strips(tile % plane, body);
+  }
+
+  /// The first axis moves fastest.
+  ir::Stmt rows(const Expr& tile, ir::Stmt body) {
+    if (!f_.block_vars[1]) return named(0, tile, body);
+    return named(0, tile % f_.grid[0], named(1, tile / f_.grid[0], body));
+  }
+
+  /// Strips of some tiles along the second axis, the last perhaps of fewer: inside one the second axis moves
+  /// fastest.
+  ir::Stmt strips(const Expr& tile, ir::Stmt body) {
+    const Expr across = f_.grid[0], down = f_.grid[1];
+    const ir::SymbolPtr whole = number("strip", down + ir::index(1)), first = number("strip_first", down),
+                        width = number("strip_width", down + ir::index(1));
+    facts_.set_range(whole, ir::index(1), down);
+    facts_.set_range(width, ir::index(1), down);
+    const Expr most = ir::make_var(whole), start = ir::make_var(first), wide = ir::make_var(width);
+    const Expr inside = tile % (most * across);
+    body = named(0, inside / wide, named(1, start + inside % wide, body));
+    body = ir::let_stmt(width, min(down - start, most), body);
+    body = ir::let_stmt(first, tile / (most * across) * most, body);
+    return ir::let_stmt(whole, min(ir::index(sched_.raster_strip), down), body);
+  }
+
+  /// Along an axis. The least of the value and the last says what is so, for those who see the value alone.
+  ir::Stmt named(int axis, const Expr& value, const ir::Stmt& body) {
+    const ir::SymbolPtr symbol = number(f_.block_vars[axis]->name, f_.grid[axis]);
+    return ir::let_stmt(symbol, min(value, f_.grid[axis] - ir::index(1)),
+                        ir::substitute(body, {{f_.block_vars[axis], ir::make_var(symbol)}}));
+  }
+
+  Function& f_;
+  const schedule::StageSchedule& sched_;
+  ir::Facts& facts_;
+};
+
+}  // namespace
+
+void order_tiles(Function& f, const LoopTree& tree, StageRef stage, ir::Facts& facts) {
+  const schedule::StageSchedule& sched = tree.schedule_of(stage);
+  if (sched.persistent_origin.empty() && sched.raster_strip == 0) return;
+  if (f.cluster > 1)
+    throw Error({.kind = ErrorKind::Schedule,
+                 .message = fmt::format(
+                     "the blocks of '{}' are in clusters, which take the tiles of a grid in its order",
+                     tree.func(stage.func).name),
+                 .func = tree.func(stage.func).name,
+                 .stage = lang::stage_name(tree.func(stage.func), stage.stage),
+                 .directive = sched.persistent_origin.empty() ? sched.raster_origin : sched.persistent_origin,
+                 .value = fmt::format("clusters of {}", f.cluster),
+                 .legal = "no cluster, or neither persistent nor raster"});
+  TileOrder(f, sched, facts).run();
+}
+
+}  // namespace calotype::lower
