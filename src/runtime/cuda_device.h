@@ -43,6 +43,9 @@ typedef struct calotype_cuda_kernel {
   calotype_cu_handle function;
   uint32_t buffer_count, scalar_count;
   uint32_t shared_bytes; /* dynamic */
+  /* The answer of the driver for blocks of as many threads as the upper half says: how many of them run on a
+   * multiprocessor at one time; 0: not asked yet. Atomic accesses only. */
+  uint64_t resident;
 } calotype_cuda_kernel;
 
 typedef struct calotype_cuda_figures {
@@ -66,8 +69,8 @@ calotype_error_kind calotype_cuda_kernel_figures(calotype_context* context,
 calotype_error_kind calotype_cuda_check_memory(calotype_context* context, const calotype_cuda_device* device,
                                                const char* name, const calotype_buffer* buffer);
 
-/* Addresses of device memory that were checked: a hash says in which set one stands. One that is overwritten is
- * checked again; one that stays after its memory is gone only costs the explanation of what follows. */
+/* Addresses of device memory that were checked: a hash says in which set one stands. One that is overwritten
+ * is checked again; one that stays after its memory is gone only costs the explanation of what follows. */
 typedef struct calotype_cuda_seen {
   uint64_t addresses[32][4]; /* atomic accesses only */
 } calotype_cuda_seen;
@@ -78,10 +81,10 @@ void calotype_cuda_forget(calotype_cuda_seen* seen, const void* memory, size_t b
 typedef struct calotype_cuda_session {
   const calotype_cuda_device* device;
   calotype_cu_handle stream;
-  const calotype_cuda_kernel* kernels; /* by function of the plan */
-  calotype_cuda_seen* seen;            /* may be null */
-  int goes_on;                         /* the caller's stream, which is not waited for */
-  const char *first, *last;            /* kernels that were launched */
+  calotype_cuda_kernel* kernels; /* by function of the plan */
+  calotype_cuda_seen* seen;      /* may be null */
+  int goes_on;                   /* the caller's stream, which is not waited for */
+  const char *first, *last;      /* kernels that were launched */
 } calotype_cuda_session;
 
 /* The interface of a plan's device. The session, and the context's entry into the device, must outlive its

@@ -165,15 +165,25 @@ static calotype_error_kind session_check_memory(void* state, calotype_context* c
   return kind;
 }
 
+/* The driver is asked once for a kernel and a number of threads: the question takes as long as a launch. */
 static calotype_error_kind session_resident(void* state, calotype_context* context, uint32_t function,
                                             const uint32_t block[3], uint32_t* blocks) {
   const calotype_cuda_session* session = state;
-  const calotype_cuda_kernel* kernel = &session->kernels[function];
-  int each = 0;
-  calotype_cu_result result = session->device->driver->occupancy(
-      &each, kernel->function, (int)(block[0] * block[1] * block[2]), kernel->shared_bytes);
-  if (result) return result_of(session, context, result, "asking how many blocks fit");
-  *blocks = (uint32_t)(each > 0 ? each : 1) * (uint32_t)session->device->multiprocessors;
+  calotype_cuda_kernel* kernel = &session->kernels[function];
+  const uint32_t threads = block[0] * block[1] * block[2];
+  uint64_t known = __atomic_load_n(&kernel->resident, __ATOMIC_RELAXED);
+  if (known >> 32 != threads) {
+    int each = 0;
+    calotype_cu_result result =
+        session->device->driver->occupancy(&each, kernel->function, (int)threads, kernel->shared_bytes);
+    if (result) {
+      return calotype_cuda_result_of(context, session->device->driver, result, kernel->name,
+                                     "asking how many blocks fit");
+    }
+    known = (uint64_t)threads << 32 | (uint32_t)(each > 0 ? each : 1);
+    __atomic_store_n(&kernel->resident, known, __ATOMIC_RELAXED);
+  }
+  *blocks = (uint32_t)known * (uint32_t)session->device->multiprocessors;
   return CALOTYPE_GOOD;
 }
 

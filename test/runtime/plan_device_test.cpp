@@ -76,6 +76,7 @@ struct FakeDevice {
               ++of(s).finishes;
               return of(s).step(c);
             },
+            nullptr,
             [](void* s, calotype_context* c, uint32_t function, const uint32_t block[3], uint32_t* blocks) {
               EXPECT_EQ(function, 0u);
               EXPECT_EQ(block[0], 7u);
