@@ -67,22 +67,44 @@ Schedule host_rows(const OperatorTypes&) {
   return s;
 }
 
-// Each of LANES threads adds what stands LANES apart, so that neighbours read neighbours; then one adds up
-// theirs.
-Schedule gpu_all(const OperatorTypes&) {
+// LANES threads in blocks of THREADS: each adds vectors of VEC elements, 16 bytes, that stand LANES vectors
+// apart, so that neighbours read neighbours, UNROLL of them at a time. A block adds up what its threads have,
+// in columns and then across; a second kernel, of one block, does so with what the blocks have.
+Schedule gpu_all(const OperatorTypes& types) {
   Schedule s;
-  const Knob lanes = s.knob("LANES", 16384), threads = s.knob("THREADS", 256);
+  const Knob vec = s.knob("VEC", 16 / types.of("x").bytes()), lanes = s.knob("LANES", 135168),
+             threads = s.knob("THREADS", 256), unroll = s.knob("UNROLL", 4);
   s["value"].compute_inline();
   s["out"].compute_root();
   s["total"].compute_root();
-  s["total"].update().split("k.x", "ko", "kl", lanes);
-  Stage parts = s["total"].update().rfactor({{"kl", "lane"}}, "parts");
-  s[parts].compute_root().gpu_threads("lane", threads).gpu_blocks("lane.o");
+  s["total"]
+      .update()
+      .split("k.x", "kq", "kv", vec)
+      .split("kq", "ko", "kl", lanes)
+      .split("kl", "kb", "kt", threads);
+  Stage blocks = s["total"].update().rfactor({{"kb", "block"}}, "blocks");
+  Stage sums = s.in("blocks", {"total"});
+  s[sums].compute_root().gpu_blocks("block");
+  s[blocks].compute_at(sums, "block").store_in(Memory::Register);
+  Stage parts = s[blocks].update().rfactor({{"kt", "thread"}}, "parts");
+  s[parts].compute_at(sums, "block").store_in(Memory::Shared).gpu_threads("thread");
   s[parts]
       .update()
-      .reorder("ko", "k.y", "k.z", "k.w", "lane")
-      .gpu_threads("lane", threads)
-      .gpu_blocks("lane.o");
+      .split("ko", "koo", "ku", unroll)
+      .reorder("kv", "ku", "koo", "k.y", "k.z", "k.w", "thread", "block")
+      .gpu_threads("thread")
+      .vectorize("kv")
+      .unroll("ku");
+  s[blocks].update().split("kt", "ki", "kj", 32);
+  Stage columns = s[blocks].update().rfactor({{"kj", "column"}}, "columns");
+  s[columns].compute_at(sums, "block").store_in(Memory::Shared).gpu_threads("column");
+  s[columns].update().reorder("ki", "column", "block").gpu_threads("column").vectorize("ki");
+  s[blocks].update().vectorize("kj", 4);
+  s["total"].update().split("kb", "kbo", "kbt", 256);
+  Stage slots = s["total"].update().rfactor({{"kbt", "slot"}}, "slots");
+  s["total"].update().split("kbt", "one", "kbi", 256).vectorize("kbi", 4).gpu_blocks("one");
+  s[slots].compute_at(s["total"].update(), "one").store_in(Memory::Shared).gpu_threads("slot");
+  s[slots].update().gpu_threads("slot");
   return s;
 }
 
@@ -99,7 +121,7 @@ Schedule gpu_rows(const OperatorTypes&) {
 CALOTYPE_SCHEDULES(sum)
     .schedule("naive", Target::Kind::Host, "one addition after the other", naive)
     .schedule("host", Target::Kind::Host, "chunks in parallel, a sum for each lane", host_all)
-    .schedule("gpu", Target::Kind::Cuda, "a sum for each of many threads, then theirs", gpu_all);
+    .schedule("gpu", Target::Kind::Cuda, "sums of threads, of blocks, then of these", gpu_all);
 
 CALOTYPE_SCHEDULES(sum_rows)
     .schedule("naive", Target::Kind::Host, "one addition after the other", naive)
