@@ -15,7 +15,8 @@ const std::vector<std::string> kArchs = {"sm_80", "sm_86", "sm_89", "sm_90a", "s
 
 /// Most registers that a thread of the operator's kernels may take on any of them.
 int register_limit(const std::string& op) {
-  static const std::map<std::string, int> limits = {{"softmax", 96}, {"sum", 72}, {"unsharp", 96}};
+  static const std::map<std::string, int> limits = {
+      {"softmax", 96}, {"sum", 72}, {"sum_rows", 96}, {"transpose", 128}, {"unsharp", 96}};
   const auto at = limits.find(op);
   return at == limits.end() ? 64 : at->second;
 }
@@ -88,8 +89,9 @@ TEST_P(Architectures, HeadsSayWhatIsKnown) {
     EXPECT_EQ(head.find("long long"), std::string::npos) << head;
     EXPECT_EQ(std::count(head.begin(), head.end(), '*'), count(head, "* __restrict__ ")) << head;
   }
-  // What no kernel writes is loaded by the way for that.
-  EXPECT_NE(kernel.show("ptx").find("ld.global.nc."), std::string::npos);
+  // What no kernel writes is loaded by the way for that, or copied past the registers.
+  const std::string ptx = kernel.show("ptx");
+  EXPECT_TRUE(ptx.find("ld.global.nc.") != std::string::npos || ptx.find("cp.async.") != std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(Operators, Architectures, testing::ValuesIn(operators_for_gpus()),

@@ -92,9 +92,10 @@ void gpu_tiles(Stage stage) {
       .gpu_threads("xi", "yi");
 }
 
-// The levels one after the other. A point of a half-size level is made for all intensities by one thread,
-// from rows that are made beside it; the remapped image is looked up once for each of its points and
-// intensities, in shared memory, and again at the two intensities needed for each point of the result.
+// The levels one after the other, all intensities of a point in one thread. Of the finest half-size level a
+// thread has 2 x 2 points: the 6 x 6 points of the gray image that they come from stay in registers, and for
+// each intensity the remapped image and its sums along x. The remapped image is never stored; it is made
+// again at the two intensities needed for each point of the result.
 Schedule gpu(const OperatorTypes&) {
   Schedule s;
   inline_small(s);
@@ -104,20 +105,27 @@ Schedule gpu(const OperatorTypes&) {
     const std::string gauss = level("gauss", j), gray = level("gray", j);
     s[gray + "_x"].compute_inline();
     gpu_tiles(s[gray]);
-    gpu_tiles(s[gauss].reorder("x", "y", "k"));
-    s[gauss].gpu_blocks("k");
-    if (j > 1) s[gauss + "_x"].compute_inline();
+    if (j == 1) continue;
+    s[gauss + "_x"].compute_inline();
+    s[gauss].reorder("k", "x", "y");
+    gpu_tiles(s[gauss]);
   }
-  // Of the finest level the sums along x are shared by the points above each other.
+  s["gauss1"]
+      .compute_root()
+      .split("x", "xb", "xv", 2, Tail::RoundUp)
+      .split("y", "yb", "yv", 2, Tail::RoundUp)
+      .tile("xb", "yb", "xo", "yo", "xt", "yt", 32, 4)
+      .reorder("xv", "yv", "k", "xt", "yt", "xo", "yo")
+      .unroll("xv")
+      .unroll("yv")
+      .gpu_blocks("xo", "yo")
+      .gpu_threads("xt", "yt");
   s["gauss0"].compute_inline();
-  for (const std::string& tile : {s.in("gauss0", {"gauss1_x"}).name(), std::string("gauss1_x")})
-    s[tile]
-        .compute_at("gauss1", "xo")
-        .store_in(Memory::Shared)
-        .split("x", "xs", "xt", 32)
-        .split("y", "ys", "yt", 8)
-        .reorder("xs", "ys", "xt", "yt")
-        .gpu_threads("xt", "yt");
+  const Stage remapped = s.in("gauss0", {"gauss1_x"});
+  for (const std::string& part : {remapped.name(), std::string("gauss1_x")})
+    s[part].compute_at("gauss1", "k").store_in(Memory::Register).unroll("x").unroll("y");
+  const Stage own_gray = s.in("gray", {remapped.name()});
+  s[own_gray].compute_at("gauss1", "xt").store_in(Memory::Register).unroll("x").unroll("y");
   for (int j = kPyramid - 2; j >= 0; --j) {
     for (const char* up : {"gauss_up", "result_up"}) {
       s[level(up, j) + "_y"].compute_inline();
@@ -135,6 +143,6 @@ CALOTYPE_SCHEDULES(local_laplacian)
     .schedule("naive", Target::Kind::Host, "every level at root, the output serial", naive)
     .schedule("host", Target::Kind::Host, "levels in strips of rows, remapped images never stored whole",
               host)
-    .schedule("gpu", Target::Kind::Cuda, "levels in tiles, all intensities beside each other", gpu);
+    .schedule("gpu", Target::Kind::Cuda, "levels in tiles, all intensities of a point in one thread", gpu);
 
 }  // namespace
