@@ -91,7 +91,10 @@ class TileOrder {
 }  // namespace
 
 void order_tiles(Function& f, const schedule::StageSchedule& sched, ir::Facts& facts) {
-  if (!sched.persistent_origin.empty() || sched.raster_strip != 0) TileOrder(f, sched, facts).run();
+  // Where nothing is to be done there is no block loop any more.
+  const bool tiles = f.block_vars[0] != nullptr;
+  if (tiles && (!sched.persistent_origin.empty() || sched.raster_strip != 0))
+    TileOrder(f, sched, facts).run();
 }
 
 }  // namespace calotype::lower
