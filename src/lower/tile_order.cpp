@@ -97,6 +97,7 @@ class TileOrder {
 void order_tiles(Function& f, const LoopTree& tree, StageRef stage, ir::Facts& facts) {
   const schedule::StageSchedule& sched = tree.schedule_of(stage);
   if (sched.persistent_origin.empty() && sched.raster_strip == 0) return;
+  if (!f.block_vars[0]) return;  // nothing is to be done, and there is no block loop any more
   if (f.cluster > 1)
     throw Error({.kind = ErrorKind::Schedule,
                  .message = fmt::format(

@@ -52,7 +52,7 @@ const std::vector<Proposer>& proposers() {
       {"rename", Turn::Loops, 4, true, true, propose_rename},
       {"compute_with", Turn::Storage, 12, true, true, propose_compute_with, 11},
       {"slide", Turn::Storage, 10, true, true, propose_slide, 36},
-      {"memoize", Turn::Storage, 12, true, false, propose_memoize, 10},
+      {"memoize", Turn::Storage, 24, true, false, propose_memoize, 30},
       {"ring_buffer", Turn::Storage, 6, true, true, propose_ring_buffer, 11},
       {"atomic", Turn::Loops, 10, true, true, propose_atomic, 6},
       {"clone_in", Turn::Graph, 14, true, true, propose_clone_in, 5},
