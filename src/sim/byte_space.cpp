@@ -44,13 +44,16 @@ class ByteSpace : public Space {
     const LaneMask lanes = locate(a, offset, "copies to");
     for_lanes(lanes, [&](int lane) {
       if (region_.shadow) {
-        watch_write(a, lane, offset);
+        // Where several threads copy an element it is the same to all of them.
+        const bool once_more =
+            buffer_.idempotent && region_.shadow->under_way(a.machine.clock, offset[lane], size_);
+        if (!once_more) watch_write(a, lane, offset);
         region_.shadow->start(a.machine.clock, offset[lane], size_);
       }
       std::memset(region_.base + offset[lane], 0xff, static_cast<std::size_t>(size_));
       Flights& flights = a.warp.flights[static_cast<std::size_t>(lane)];
-      flights.waiting.push_back({a.machine.code.accesses[a.instruction.site].buffer, offset[lane], a.cells[lane],
-                                 flights.groups});
+      flights.waiting.push_back(
+          {a.machine.code.accesses[a.instruction.site].buffer, offset[lane], a.cells[lane], flights.groups});
     });
   }
 
@@ -114,7 +117,8 @@ class ByteSpace : public Space {
   void watch_copies(const WarpAccess& a, int lane, std::int64_t offset, const char* verb) {
     if (!buffer_.is_shared() || !region_.shadow->under_way(a.machine.clock, offset, size_)) return;
     report(a, lane, Fault::Unfinished, [&](const std::string& who, const std::string& text) {
-      return fmt::format("{} {} {}, to which a copy is under way that nobody has waited for", who, verb, text);
+      return fmt::format("{} {} {}, to which a copy is under way that nobody has waited for", who, verb,
+                         text);
     });
   }
 
