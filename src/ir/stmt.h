@@ -26,8 +26,9 @@ namespace calotype::ir {
 /// the constant true where there is no condition (`is_one(predicate)`). With an Atomic the element becomes
 /// what it was, combined with the value, in one step that no other thread sees half done; lanes follow each
 /// other. As an AsyncStore, of a value that is loaded, it has happened only once its group has been waited
-/// for: see SyncInfo. Check: the text has one {} a value; a false condition ends the call with that message. Print: a
-/// line of text where the condition holds; "{{" in it stands for a brace. Note: a comment for printers
+/// for: see SyncInfo. Check: the text has one {} a value; a false condition ends the call with that message.
+/// Print: a line of text where the condition holds; "{{" in it stands for a brace. Note: a comment for
+/// printers
 /// ("produce blur_y, computed at out.yo"). Prefetch: a hint to load the elements at index + i * step + j *
 /// step .. for all i, j .. below their counts; they need not exist. Let: may also bind a vector value. Meter:
 /// in profiled programs alone; see struct Meter.

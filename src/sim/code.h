@@ -60,8 +60,8 @@ struct BufferUse {
   std::int64_t elements = 0;  ///< of an allocation
   std::int64_t offset = 0;    ///< Shared: bytes
   int slot = 0;  ///< Argument and Global: position in the launch; Local and Register: number in the thread
-  bool written = false;     ///< there is a store to it
-  bool idempotent = false;  ///< several threads may write an element, all of them the same value
+  bool written = false;      ///< there is a store to it
+  bool idempotent = false;   ///< several threads may write an element, all of them the same value
   std::int64_t swizzle = 0;  ///< Shared: bytes of the rows of layout/swizzle.h, 0: none
   bool is_private() const { return space == ir::MemorySpace::Local || space == ir::MemorySpace::Register; }
   bool is_shared() const { return space == ir::MemorySpace::Shared; }
