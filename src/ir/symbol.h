@@ -87,7 +87,7 @@ struct Buffer {
   bool stream_loads = false;  ///< its values are used once: loads, or stores, may pass the caches by
   bool stream_stores = false;
   std::int64_t offset =
-      0;  ///< for MemorySpace::Shared: byte offset in the block's shared memory (memory pass)
+      0;            ///< for MemorySpace::Shared: byte offset in the block's shared memory (memory pass)
   int swizzle = 0;  ///< for MemorySpace::Shared: bytes of the rows of layout/swizzle.h, 0 for plain addresses
   std::uint64_t unique = 0;  ///< order of creation
 };

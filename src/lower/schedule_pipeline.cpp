@@ -88,6 +88,7 @@ class Pipelines {
   Node start(Node& loop, const schedule::SoftwarePipeline& pipeline) {
     Node ahead{.kind = NodeKind::Ahead, .stage = loop.stage, .loop = loop.loop, .count = pipeline.depth - 1};
     take_copies(loop, pipeline.loop, ahead.children);
+    for (const Node& copy : ahead.children) check_ahead(copy.func, pipeline);
     name_slot(loop.loop, ahead.children);
     Node first = ahead;
     first.kind = NodeKind::First;
@@ -107,6 +108,26 @@ class Pipelines {
       } else {
         ++i;
       }
+    }
+  }
+
+  /// What a copy reads, its coordinates as well, is there before the iteration that it is for.
+  void check_ahead(FuncId func, const schedule::SoftwarePipeline& pipeline) const {
+    for (const Expr& call : calls_in(tree_.def({func, 0}))) {
+      const ir::Callee& callee = *ir::callee_of(call);
+      if (callee.kind == ir::CalleeKind::Input) continue;
+      const std::vector<LoopId> loops = site_loops(tree_, tree_.scheduled.of(FuncId{callee.index}).compute);
+      if (std::find(loops.begin(), loops.end(), pipeline.loop) == loops.end()) continue;
+      throw Error(
+          {.kind = ErrorKind::Schedule,
+           .message = fmt::format("'{}' reads '{}', which is computed in the iteration that the copy is "
+                                  "to run ahead of",
+                                  tree_.func(func).name, callee.name),
+           .func = tree_.func(func).name,
+           .directive = pipeline.origin,
+           .value = callee.name,
+           .legal = fmt::format("'{}' computed outside '{}', or no pipeline", callee.name,
+                                tree_.loop(pipeline.loop).name)});
     }
   }
 

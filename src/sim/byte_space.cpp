@@ -44,7 +44,10 @@ class ByteSpace : public Space {
     const LaneMask lanes = locate(a, offset, "copies to");
     for_lanes(lanes, [&](int lane) {
       if (region_.shadow) {
-        watch_write(a, lane, offset);
+        // Where several threads copy an element it is the same to all of them.
+        const bool once_more =
+            buffer_.idempotent && region_.shadow->under_way(a.machine.clock, offset[lane], size_);
+        if (!once_more) watch_write(a, lane, offset);
         region_.shadow->start(a.machine.clock, offset[lane], size_);
       }
       std::memset(region_.base + offset[lane], 0xff, static_cast<std::size_t>(size_));

@@ -153,6 +153,56 @@ TEST(AsyncCopies, ThroughABoundaryAndOfAnyStride) {
   }
 }
 
+/// C(j, i) sums A(at(r), i) over r, where at is a table of places in A.
+Pipeline gathered() {
+  Dim M("M"), N("N"), K("K");
+  ImageParam A(Float(32), {K, M}, "A"), places(Int(32), {K}, "places");
+  Var i("i"), j("j"), k("k");
+  RDom r(0, K, "r");
+  Func at("at"), row("row"), acc("acc"), C("C");
+  at(k) = places(k) * 5 - 3;
+  row(k, i) = A(clamp(at(k), 0, K - 1), i);
+  acc(j, i) += row(r, i) * cast<float>(j + 1);
+  C(j, i) = acc(j, i);
+  return Pipeline("gathered", {A, places}, {Output(C, {N, M})});
+}
+
+TEST(AsyncCopies, OfWhereAFuncSays) {
+  const auto schedule = [](const std::string& place, int depth) {
+    Schedule s;
+    s["C"].tile("j", "i", "jo", "io", "ji", "ii", 16, 8).gpu_blocks("jo", "io").gpu_threads("ji", "ii");
+    s["acc"].compute_at("C", "jo").store_in(Memory::Register).gpu_threads("j", "i");
+    s["acc"].update().split("r", "ro", "ri", 8).reorder("ri", "j", "i", "ro").gpu_threads("j", "i");
+    s["row"].compute_at(s["acc"].update(), "ro").store_in(Memory::Shared).copy(Copy::Async);
+    if (place == "root")
+      s["at"].compute_root();
+    else
+      s["at"].compute_at(s["acc"].update(), place).store_in(Memory::Shared);
+    if (depth > 1) s["acc"].update().pipeline("ro", depth);
+    return s;
+  };
+  Buffer places(Int(32), {37});
+  for (std::int64_t k = 0; k < 37; ++k) places.set_value({k}, static_cast<double>(k * 11 % 37));
+  for (const Schedule& s : {schedule("root", 1), schedule("root", 3), schedule("ro", 1)})
+    testing::expect_matches(gathered(), s, kInterpreter, {random_buffer(Float(32), {37, 9}, 1), places},
+                            {Buffer(Float(32), {17, 9})}, {{"N", 17}});
+  const std::vector<Diagnostic> found = schedule("ro", 2).check(gathered(), kInterpreter);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].message.find("is computed in the iteration that the copy is to run ahead of"),
+            std::string::npos)
+      << found[0].str();
+}
+
+TEST(AsyncCopies, OfElementsThatAreCopiedTwice) {
+  for (const int depth : {1, 3}) {
+    Schedule s = testing::copied_product(1);
+    for (const char* copy : {"A.in(acc)", "B.in(acc)"})
+      s[copy].split("d1", "d1o", "d1i", 6, Tail::ShiftInwards).gpu_threads("d0", "d1i").copy(Copy::Async);
+    if (depth > 1) s["acc"].update().pipeline("ro", depth);
+    expect_product({Float(32), Float(32), 4}, s, 16, 16, 48);
+  }
+}
+
 // ---- Code
 
 lower::Program program_of(const Schedule& s, const Element& e,
