@@ -213,11 +213,12 @@ class MemoryPass {
   }
 
   /// Whether a scan's last values are in slots that move, with indices that are constant from one iteration
-  /// to the next: registers, as long as not too many have to move. Else they are a ring.
+  /// to the next: in registers, and in other memory of a thread as long as not too many have to move, since
+  /// it becomes registers then. Else they are a ring.
   bool moves_up(FuncId func, const Storage& storage, MemorySpace space) const {
-    if (space != MemorySpace::Register && space != MemorySpace::Local && space != MemorySpace::Stack)
-      return false;
-    return tree_.scheduled.of(func).storage.layout.empty() && constant_elements(func, storage) <= kMostMoved;
+    if (!tree_.scheduled.of(func).storage.layout.empty()) return false;
+    const bool own = space == MemorySpace::Local || space == MemorySpace::Stack;
+    return space == MemorySpace::Register || (own && constant_elements(func, storage) <= kMostMoved);
   }
 
   /// Elements if the storage has a constant upper bound, else -1.

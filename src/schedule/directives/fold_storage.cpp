@@ -43,11 +43,12 @@ DirectiveSpec fold_storage_spec() {
           "m(k) = max(m(k - 1), x(k)), may be folded wherever it is stored: what reads it is in the same "
           "loop "
           "(`compute_with`) and reads the value of the iteration, or of the last ones before, or comes after "
-          "the loop and reads the last ones. In memory of a thread they are then slots that move up, at most "
-          "256 elements in all, which become registers; and store_in(Register), Local or Stack folds a scan "
-          "without this directive, to as few as are read. Of its first definition only what the update "
-          "starts "
-          "from is computed.",
+          "the loop and reads the last ones. In registers they are then slots that move up, with indices "
+          "that "
+          "are constants, as in local memory and on a stack if they are at most 256 elements in all; "
+          "elsewhere "
+          "a ring. store_in(Register), Local or Stack folds a scan without this directive, to as few as are "
+          "read. Of its first definition only what the update starts from is computed.",
       .args = {dim_argument(), {.name = "extent", .kind = ArgKind::Integer, .doc = "elements of the ring"}},
       .refused = {"the Func is an output", "the coordinate has one already",
                   "a function computes the Func, or reads it",
