@@ -23,7 +23,10 @@ namespace {
                .stage = lang::stage_name(tree.func(user.func), user.stage),
                .directive = tree.scheduled.of(func).memory_origin,
                .value = "Register",
-               .legal = "store_in(Shared), or split and bind the loops of both stages alike"});
+               .legal = std::string("store_in(Shared), or split and bind the loops of both stages alike") +
+                        (user.func != func && tree.reductions.count({user.func, user.stage + 1})
+                             ? "; or a reduction that starts from its identity"
+                             : "")});
 }
 
 }  // namespace

@@ -307,6 +307,49 @@ TEST(ThreadReductions, OverARowInRegisters) {
                  {Buffer(Float(32), {500, 3})});
 }
 
+/// What the compiler says of a schedule that it refuses.
+std::string refusal(const Pipeline& p, const Schedule& s) {
+  try {
+    p.compile(s, target);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(ThreadReductions, ReadsAndUpdatesOfOtherThreadsAreRefused) {
+  Dim K("K"), N("N");
+  ImageParam in(Float(32), {K, N}, "in");
+  RDom k(0, K, "k");
+  Func row("row"), peak("peak"), out("out");
+  row(c, y) = in(c, y);
+  peak(y) = row(0, y);
+  peak(y) = max(peak(y), row(k, y));
+  out(c, y) = row(c, y) - peak(y);
+  const Pipeline p("peaks", {in}, {Output(out, {K, N})});
+  Schedule s;
+  s.assume("K", Assumption::range(1, 256));
+  s["out"].compute_root().gpu_blocks("y").gpu_threads("c", 64);
+  s["row"].compute_at("out", "y").store_in(Memory::Register).gpu_threads("c", 64);
+  s["peak"].compute_at("out", "y").store_in(Memory::Register).update().gpu_threads("k", 64);
+  const std::string read = refusal(p, s);
+  EXPECT_NE(read.find("'row' is held in registers of thread.x"), std::string::npos) << read;
+  EXPECT_NE(read.find("a reduction that starts from its identity"), std::string::npos) << read;
+
+  Func f("f"), sums("sums");
+  f(c) = 0.0f;
+  f(c) += in(c, k);
+  sums(c, y) = f(c);
+  const Pipeline q("updates", {in}, {Output(sums, {K, N})});
+  Schedule alone;
+  alone["sums"].compute_root().split("c", "cb", "ct", 32).gpu_blocks("cb", "y").gpu_threads("ct");
+  alone["f"].compute_at("sums", "cb").store_in(Memory::Register);
+  alone["f"].update().gpu_threads("c");
+  const std::string update = refusal(q, alone);
+  EXPECT_NE(update.find("would update the part of its own iteration of 'c' alone"), std::string::npos)
+      << update;
+}
+
 TEST(ThreadReductions, AreListedInNumerics) {
   Schedule s = row_a_block(64);
   s["f"].update().gpu_threads("k", 64);

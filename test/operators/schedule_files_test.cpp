@@ -125,12 +125,18 @@ TEST_P(ScheduleFiles, IsLegalAndSavesToTheSameBytes) {
 }
 
 TEST_P(ScheduleFiles, GivesTheReference) {
+  const ScheduleFile file = ScheduleFile::load(shipped().path);
   std::set<std::string> names = {named().name};
-  for (const schedule::FileCase& c : ScheduleFile::load(shipped().path).cases())
+  for (const schedule::FileCase& c : file.cases())
     if (!is_general(c)) names.insert(c.template_name);
-  for (const std::string& name : names)
+  for (const std::string& name : names) {
+    cli::Sizes sizes = sizes_of(shipped().op);
+    // What is for short rows alone is not for those of the general case.
+    if (name != named().name)
+      for (auto& size : sizes) size.second = std::min<std::int64_t>(size.second, 1019);
     for (const OperatorTypes& types : op().types)
-      check_schedule({shipped().op, types.str(), name, shipped().gpu()}, sizes_of(shipped().op));
+      check_schedule({shipped().op, types.str(), name, shipped().gpu()}, sizes);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Operators, ScheduleFiles, testing::ValuesIn(shipped_files()),
