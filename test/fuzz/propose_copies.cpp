@@ -48,13 +48,13 @@ void propose_swizzle(Draft& d) {
   d.stage = 0;
   const lang::FuncDef& f = d.func_def();
   if (f.rank() == 0 || d.state().out.of(d.func).compute.kind != schedule::Place::Kind::At) return;
-  in_shared_memory(d);
   static const std::vector<std::int64_t> rows = {32, 64, 128};
   const std::int64_t bytes = d.random.pick(rows), elements = bytes / f.types[0].bytes();
   const std::string first = f.args[0]->name;
   std::vector<std::string> parts = {schedule::part_text({0, 1, elements}, first)};
   for (std::size_t i = 1; i < f.args.size(); ++i) parts.push_back(f.args[i]->name);
   parts.push_back(schedule::part_text({0, elements, std::nullopt}, first));
+  in_shared_memory(d);  // what is recorded replaces the Funcs looked at above
   if (d.random.chance(80)) d.record_stage([&](Stage& s) { s.layout(parts); });
   d.record_stage([&](Stage& s) { s.swizzle(bytes); });
 }
