@@ -120,8 +120,8 @@ Schedule gpu(const OperatorTypes&) {
       .unroll("yv")
       .gpu_blocks("xo", "yo")
       .gpu_threads("xt", "yt");
-  s["gauss0"].compute_inline();
   const Stage remapped = s.in("gauss0", {"gauss1_x"});
+  s.eager_inline("gauss0");
   for (const std::string& part : {remapped.name(), std::string("gauss1_x")})
     s[part].compute_at("gauss1", "k").store_in(Memory::Register).unroll("x").unroll("y");
   const Stage own_gray = s.in("gray", {remapped.name()});
