@@ -24,6 +24,23 @@ std::string text(const std::vector<Range>& box) {
   return fmt::format("{}", fmt::join(parts, " x "));
 }
 
+/// What a condition that holds leaves of the range of a coordinate, where it compares the coordinate itself.
+Range within(Range range, const Expr& coordinate, const Expr& condition, const Ranges& ranges,
+             const Constants& constants) {
+  if (!condition.defined()) return range;
+  if (ir::is(condition, ir::Op::And))
+    return within(within(range, coordinate, condition->args[0], ranges, constants), coordinate,
+                  condition->args[1], ranges, constants);
+  const bool less = ir::is(condition, ir::Op::Lt);
+  if (!less && !ir::is(condition, ir::Op::Le)) return range;
+  const Expr &low = condition->args[0], &high = condition->args[1];
+  if (ir::equal(low, coordinate))
+    range.max = std::min(range.max, range_of(high, ranges, constants).max - (less ? 1 : 0));
+  if (ir::equal(high, coordinate))
+    range.min = std::max(range.min, range_of(low, ranges, constants).min + (less ? 1 : 0));
+  return range;
+}
+
 /// Calls `f` on every Call of the stage.
 void for_each_call(const StageDef& stage, const std::function<void(const Expr&)>& f) {
   const auto visit = [&](const Expr& node) {
@@ -32,6 +49,10 @@ void for_each_call(const StageDef& stage, const std::function<void(const Expr&)>
   ir::visit(stage.value, visit);
   for (const Expr& e : stage.lhs) ir::visit(e, visit);
   ir::visit(stage.predicate, visit);
+}
+
+bool reads_in(const Expr& e, const Expr& call) {
+  return e.defined() && ir::any_of(e, [&](const Expr& node) { return ir::equal(node, call); });
 }
 
 bool is_func(const Expr& call) { return ir::callee_of(call)->kind == ir::CalleeKind::Func; }
@@ -155,7 +176,12 @@ std::vector<Region> required_regions(const Graph& graph, const Constants& consta
       for_each_call(func.stages[s], [&](const Expr& call) {
         const int producer = ir::callee_of(call)->index;
         if (!is_func(call) || producer == func.id.value) return;
-        regions[producer].include(ranges_of(call->args, ranges, constants));
+        std::vector<Range> box = ranges_of(call->args, ranges, constants);
+        // What the condition itself reads is read wherever it does not hold, too.
+        if (!reads_in(func.stages[s].predicate, call))
+          for (std::size_t d = 0; d < box.size(); ++d)
+            box[d] = within(box[d], call->args[d], func.stages[s].predicate, ranges, constants);
+        regions[producer].include(box);
         consumers[producer] = &func;
       });
     }

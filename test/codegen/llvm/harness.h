@@ -80,7 +80,7 @@ inline ir::BufferPtr local(const std::string& name, Type type, ir::MemorySpace s
 inline ir::SymbolPtr loop_var(const std::string& name) { return ir::make_symbol(ir::SymbolKind::Loop, name); }
 inline ir::Stmt loop(const ir::SymbolPtr& var, Expr min, Expr extent, ir::Stmt body,
                      ir::Binding binding = ir::Binding::Serial) {
-  return ir::for_loop({var, binding, 0, ""}, std::move(min), std::move(extent), std::move(body));
+  return ir::for_loop({.var = var, .binding = binding}, std::move(min), std::move(extent), std::move(body));
 }
 
 /// Typed elements in memory.
