@@ -177,10 +177,14 @@ std::vector<Region> required_regions(const Graph& graph, const Constants& consta
         const int producer = ir::callee_of(call)->index;
         if (!is_func(call) || producer == func.id.value) return;
         std::vector<Range> box = ranges_of(call->args, ranges, constants);
-        // What the condition itself reads is read wherever it does not hold, too.
-        if (!reads_in(func.stages[s].predicate, call))
+        // What the condition itself and the coordinates read is read where it does not hold, too.
+        const StageDef& stage = func.stages[s];
+        const bool of_value = !reads_in(stage.predicate, call) &&
+                              std::none_of(stage.lhs.begin(), stage.lhs.end(),
+                                           [&](const Expr& e) { return reads_in(e, call); });
+        if (of_value)
           for (std::size_t d = 0; d < box.size(); ++d)
-            box[d] = within(box[d], call->args[d], func.stages[s].predicate, ranges, constants);
+            box[d] = within(box[d], call->args[d], stage.predicate, ranges, constants);
         regions[producer].include(box);
         consumers[producer] = &func;
       });

@@ -58,9 +58,9 @@ TEST(KernelCode, TheSteadyPartOfALoopTestsNothing) {
   s["value"].compute_inline();
   s["out"].vectorize("x", 8).gpu_blocks("y").gpu_threads("x.o", 32).unroll("x.o.o", 2);
   const std::string code = code_of(squares_of_rows(), s);
-  // The first loop has both vectors of 32 threads and no branch; the second one what is left.
+  // The loop has both vectors of 32 threads and no branch; what is left stands behind it.
   const std::size_t first = code.find("for (int x_o_o_o = 0;"),
-                    second = code.find("for (int x_o_o_o = x_o_o_o_rest;");
+                    second = code.find("if (x_o_o_o_rest * 512 < W)");
   ASSERT_NE(first, std::string::npos) << code;
   ASSERT_NE(second, std::string::npos) << code;
   const std::string steady = code.substr(first, second - first);

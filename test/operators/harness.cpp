@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -14,12 +15,25 @@
 namespace calotype::test {
 namespace {
 
+bool is_poisoned(const Buffer& buffer) {
+  const auto* bytes = static_cast<const unsigned char*>(buffer.data());
+  return std::all_of(bytes, bytes + buffer.elements() * buffer.type().bytes(),
+                     [](unsigned char byte) { return byte == 0xff; });
+}
+
 void run_on(const Target& target, const ScheduleCase& c, const Pipeline& pipeline, const cli::Call& call,
             const Evaluation& reference) {
   const Kernel kernel = pipeline.compile(make_schedule(c), target);
   for (const Buffer& output : call.outputs)
     if (output.elements() > 0) std::memset(output.data(), 0xff, output.elements() * output.type().bytes());
-  kernel.call(call.arguments(pipeline.graph()));
+  try {
+    kernel.call(call.arguments(pipeline.graph()));
+  } catch (const Error& error) {
+    // A schedule for some sizes says so, and the call with others is refused before anything is done.
+    if (error.diagnostic().message.find(", and the schedule's #1 assume(") == std::string::npos) throw;
+    for (const Buffer& output : call.outputs) EXPECT_TRUE(is_poisoned(output)) << error.what();
+    return;
+  }
   for (const cli::Comparison& result : cli::compare_outputs(pipeline, call.outputs, reference)) {
     EXPECT_TRUE(result.passed()) << fmt::format(
         "{} on {}, sizes {}: {} of {} differ; first at ({}): got {}, expected {} within {}", c.schedule,
