@@ -35,6 +35,8 @@ class ScanFolder {
     if (!is_private())
       return give_up("the registers of a block's threads have no order",
                      "store_in(Shared), or storage inside the thread loops");
+    if (std::string site = unsteady_site(); !site.empty())
+      return give_up(site, "compute_at and storage at one loop that is not fused");
     const lang::ReductionDim& r = update().reduction[0];
     const Expr& moved = update().lhs[static_cast<std::size_t>(d)];
     const Expr start = simple(ir::substitute(moved, {{r.symbol, r.min}}));
@@ -105,6 +107,18 @@ class ScanFolder {
         return t.origin;
       parts.insert(parts.end(), {t.outer, t.inner});
     }
+    return "";
+  }
+
+  /// Why the place says nothing of the order in which values are read; "": it does.
+  std::string unsteady_site() const {
+    const schedule::FuncSchedule& sched = tree_.scheduled.of(func_);
+    if (site_loops(tree_, sched.store) != site_loops(tree_, sched.compute))
+      return fmt::format("'{}' is stored outside the loop where it is computed", def_.name);
+    for (LoopId id : site_loops(tree_, sched.compute))
+      for (const schedule::Transform& t : tree_.schedule_of(tree_.loop(id).owner).transforms)
+        if (t.kind == schedule::Transform::Kind::Fuse && t.fused == id)
+          return fmt::format("'{}' is computed inside the fused loop '{}'", def_.name, tree_.loop(id).name);
     return "";
   }
 
