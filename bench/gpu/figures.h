@@ -24,7 +24,8 @@ struct GpuFigure {
 struct Schedules {
   std::string name = "shipped";
   cli::KnobValues knobs;
-  std::string photo;  ///< a file with the bytes of an image of 6000 x 4000 in 3 planes; empty: random bytes
+  std::string photo;   ///< a file with the bytes of an image of 6000 x 4000 in 3 planes; empty: random bytes
+  std::string result;  ///< where operators on images write their result's bytes; empty: nowhere
 };
 
 /// "@gpu" with THREADS=128 is ":@gpu,THREADS=128" behind the name of the operator.

@@ -123,4 +123,29 @@ double median(std::vector<double> values) {
   return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
+double Turns::speed() const {
+  std::vector<double> speeds;
+  for (std::size_t round = 0; round < first.size(); ++round) speeds.push_back(second[round] / first[round]);
+  return median(std::move(speeds));
+}
+
+Turns in_turn(const Clock& clock, Copies& copies, int rounds, const Calls& first, const Calls& second) {
+  const auto filler = [&](calotype_cu_handle stream) { copies.enqueue(stream); };
+  const auto seconds_of_a_call = [&](const Calls& side) {
+    const auto all = [&](calotype_cu_handle stream) {
+      for (int call = 0; call < side.count; ++call) side.enqueue(call, stream);
+    };
+    return clock.seconds(filler, all) / side.count;
+  };
+  Turns turns;
+  for (int round = 0; round <= rounds; ++round) {
+    const double one = seconds_of_a_call(first);
+    const double other = seconds_of_a_call(second);
+    if (round == 0) continue;  // warms up
+    turns.first.push_back(one);
+    turns.second.push_back(other);
+  }
+  return turns;
+}
+
 }  // namespace calotype::bench

@@ -82,4 +82,21 @@ class DeviceKernel {
 
 double median(std::vector<double> values);
 
+/// What one side does in a round: so many calls, each given its number in the round.
+struct Calls {
+  int count;
+  std::function<void(int call, calotype_cu_handle stream)> enqueue;
+};
+
+/// Seconds of a call of each of two sides, by rounds.
+struct Turns {
+  std::vector<double> first, second;
+  /// Calls of the first in the time of one of the second: the median of the rounds.
+  double speed() const;
+};
+
+/// Rounds of both sides in turn, so that what changes with time, such as clocks and heat, is the same for
+/// both; one round before them warms up. A copy goes ahead of each side (see Clock::seconds).
+Turns in_turn(const Clock& clock, Copies& copies, int rounds, const Calls& first, const Calls& second);
+
 }  // namespace calotype::bench

@@ -1,5 +1,6 @@
 // Operators on an image of 24 megapixels: the time of a call, and the bytes of its arguments a second beside
-// those of a copy.
+// those of a copy. A small image is checked against the definition, the large one, for which the definition
+// takes too long, against a plain schedule on the same GPU.
 #include <cstring>
 #include <fstream>
 
@@ -33,9 +34,32 @@ void read_photo(const std::string& path, const Buffer& image) {
     throw std::runtime_error(path + " has fewer than " + std::to_string(bytes_of(image)) + " bytes");
 }
 
+void write_result(const std::string& path, const Buffer& image) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(static_cast<const char*>(image.data()), static_cast<std::streamsize>(bytes_of(image)));
+  if (!file.flush()) throw std::runtime_error("cannot write " + path);
+}
+
+void require_same(const Buffer& got, const Buffer& expected, const std::string& what) {
+  if (std::memcmp(got.data(), expected.data(), bytes_of(got)) != 0) throw std::runtime_error(what);
+}
+
+/// Every Func at root, a thread a point: nothing of what a tuned schedule may have wrong, for some gigabytes
+/// between the stages of local_laplacian. For algorithms without updates.
+Schedule plain(const Pipeline& pipeline) {
+  Schedule schedule;
+  for (const lang::FuncDef& func : pipeline.graph().funcs) {
+    const std::string inner = func.args.at(0)->name;
+    std::vector<LoopName> blocks{inner + ".o"};
+    for (int dim = 1; dim < func.rank(); ++dim) blocks.emplace_back(func.args[dim]->name);
+    schedule[func.name].compute_root().gpu_threads(inner, 128).gpu_blocks(blocks);
+  }
+  return schedule;
+}
+
 /// A small image, byte for byte as by the definition.
-void check(const ImageOperator& work, const Pipeline& pipeline, const DeviceKernel& kernel,
-           const cuda::Device& device) {
+void check_small(const ImageOperator& work, const Pipeline& pipeline, const DeviceKernel& kernel,
+                 const cuda::Device& device) {
   const Arguments host = make_arguments(pipeline, work.small);
   fill_inputs(host);
   const Evaluation reference = pipeline.evaluate(host.inputs, {}, work.small);
@@ -44,9 +68,24 @@ void check(const ImageOperator& work, const Pipeline& pipeline, const DeviceKern
   kernel.enqueue(arguments, clock.stream());
   clock.wait();
   arguments.download_outputs(host);
-  const Buffer &got = host.outputs[0], &expected = reference.outputs[0];
-  if (std::memcmp(got.data(), expected.data(), bytes_of(got)) != 0)
-    throw std::runtime_error(work.op + ": a small image differs from the definition");
+  require_same(host.outputs[0], reference.outputs[0],
+               work.op + ": a small image differs from the definition");
+}
+
+/// The image that is timed, byte for byte as by the plain schedule. The result is left in `host`; `set` and
+/// `other` have the same inputs.
+void check_large(const ImageOperator& work, const Pipeline& pipeline, const DeviceKernel& kernel,
+                 const Clock& clock, const Arguments& host, const DeviceArguments& set,
+                 const DeviceArguments& other) {
+  const DeviceKernel by_points(pipeline, plain(pipeline));
+  kernel.enqueue(set, clock.stream());
+  by_points.enqueue(other, clock.stream());
+  clock.wait();
+  set.download_outputs(host);
+  const Arguments expected = make_arguments(pipeline, work.sizes);
+  other.download_outputs(expected);
+  require_same(host.outputs[0], expected.outputs[0],
+               work.op + ": the large image differs from that of a plain schedule");
 }
 
 nlohmann::ordered_json measure(const ImageOperator& work, const Schedules& schedules, const cli::Knobs& knobs,
@@ -57,7 +96,7 @@ nlohmann::ordered_json measure(const ImageOperator& work, const Schedules& sched
   const cli::ChosenSchedule chosen =
       schedule_named(schedules.name, op, types, pipeline, Target::cuda(device.arch()), work.sizes);
   const DeviceKernel kernel(pipeline, cli::with_knobs(chosen.schedule, knobs));
-  check(work, pipeline, kernel, device);
+  check_small(work, pipeline, kernel, device);
 
   const Arguments host = make_arguments(pipeline, work.sizes);
   fill_inputs(host);
@@ -65,24 +104,16 @@ nlohmann::ordered_json measure(const ImageOperator& work, const Schedules& sched
   std::vector<DeviceArguments> sets;
   for (int set = 0; set < kSets; ++set) sets.emplace_back(device, pipeline, host);
   const Clock clock(device);
+  check_large(work, pipeline, kernel, clock, host, sets[0], sets[1]);
+  if (!schedules.result.empty()) write_result(schedules.result, host.outputs[0]);
+
   Copies copies(device);
-  const auto copy = [&](calotype_cu_handle stream) { copies.enqueue(stream); };
-  const auto some_copies = [&](calotype_cu_handle stream) {
-    for (int i = 0; i < kCopiesOfARound; ++i) copies.enqueue(stream);
-  };
-  const auto some_calls = [&](calotype_cu_handle stream) {
-    for (int i = 0; i < kCallsOfARound; ++i) kernel.enqueue(sets[i % kSets], stream);
-  };
-  clock.seconds(copy, some_calls);
-  std::vector<double> microseconds, fractions;
-  for (int i = 0; i < kRounds; ++i) {
-    const double call = clock.seconds(copy, some_calls) / kCallsOfARound;
-    const double copied = clock.seconds(copy, some_copies) / kCopiesOfARound;
-    microseconds.push_back(call * 1e6);
-    fractions.push_back(sets[0].bytes() / call / (Copies::bytes() / copied));
-  }
-  return {{"microseconds", median(microseconds)},
-          {"fraction_of_copy", median(fractions)},
+  const Calls calls{kCallsOfARound,
+                    [&](int call, calotype_cu_handle stream) { kernel.enqueue(sets[call % kSets], stream); }};
+  const Calls copying{kCopiesOfARound, [&](int, calotype_cu_handle stream) { copies.enqueue(stream); }};
+  const Turns turns = in_turn(clock, copies, kRounds, calls, copying);
+  return {{"microseconds", median(turns.first) * 1e6},
+          {"fraction_of_copy", turns.speed() * sets[0].bytes() / Copies::bytes()},
           {"image", schedules.photo.empty() ? "random bytes" : schedules.photo},
           {"schedule", chosen.source},
           {"rounds", kRounds}};

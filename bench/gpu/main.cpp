@@ -119,6 +119,8 @@ int main(int argc, char** argv) {
   app.add_option(
       "--photo", options.schedules.photo,
       "the bytes of an image of 6000 x 4000 in 3 planes for the operators on images; else random bytes");
+  app.add_option("--result", options.schedules.result,
+                 "where an operator on images writes its result's bytes; each figure writes it anew");
   std::vector<std::string> knobs;
   app.add_option("--set", knobs, "KNOB=V1,V2: values of a knob of the schedule, a figure for each")
       ->allow_extra_args(false)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "gpu/figures.h"
 #include "gpu/gpu.h"
@@ -16,6 +17,8 @@ constexpr int kRounds = 15, kCallsOfARound = 12, kCopiesOfARound = 4;
 // Sets of arguments that calls take in turn, so that none finds its inputs in the cache.
 constexpr int kSets = 3;
 constexpr std::int64_t kSamples = 8;
+// Rows and columns that every operator here is measured at.
+constexpr std::pair<std::int64_t, std::int64_t> kShapes[] = {{16384, 4096}, {16384, 8192}, {4096, 32768}};
 
 /// `apart` names a size along which slices (rows, columns) are computed apart from each other, so that some
 /// of them can be checked on their own.
@@ -136,26 +139,15 @@ nlohmann::ordered_json measure(const MemoryOperator& work, const std::string& sc
   const double worst = check(work, pipeline, host);
 
   Copies copies(device);
-  const auto copy = [&](calotype_cu_handle stream) { copies.enqueue(stream); };
-  const auto some_copies = [&](calotype_cu_handle stream) {
-    for (int i = 0; i < kCopiesOfARound; ++i) copies.enqueue(stream);
-  };
-  const auto some_calls = [&](calotype_cu_handle stream) {
-    for (int i = 0; i < kCallsOfARound; ++i) kernel.enqueue(sets[i % sets.size()], stream);
-  };
-  clock.seconds(copy, some_calls);
-  std::vector<double> microseconds, fractions, copy_rates;
-  for (int i = 0; i < kRounds; ++i) {
-    const double call = clock.seconds(copy, some_calls) / kCallsOfARound;
-    const double copied = clock.seconds(copy, some_copies) / kCopiesOfARound;
-    microseconds.push_back(call * 1e6);
-    copy_rates.push_back(Copies::bytes() / copied * 1e-9);
-    fractions.push_back(sets[0].bytes() / call / (Copies::bytes() / copied));
-  }
-  nlohmann::ordered_json result{{"fraction_of_copy", median(fractions)},
-                                {"microseconds", median(microseconds)},
-                                {"copy_gigabytes_per_second", median(copy_rates)},
-                                {"floor_microseconds", sets[0].bytes() / median(copy_rates) * 1e-3},
+  const Calls calls{kCallsOfARound,
+                    [&](int call, calotype_cu_handle stream) { kernel.enqueue(sets[call % kSets], stream); }};
+  const Calls copying{kCopiesOfARound, [&](int, calotype_cu_handle stream) { copies.enqueue(stream); }};
+  const Turns turns = in_turn(clock, copies, kRounds, calls, copying);
+  const double copy_rate = Copies::bytes() / median(turns.second);
+  nlohmann::ordered_json result{{"fraction_of_copy", turns.speed() * sets[0].bytes() / Copies::bytes()},
+                                {"microseconds", median(turns.first) * 1e6},
+                                {"copy_gigabytes_per_second", copy_rate * 1e-9},
+                                {"floor_microseconds", sets[0].bytes() / copy_rate * 1e6},
                                 {"error_of_bound", worst},
                                 {"schedule", chosen.source},
                                 {"rounds", kRounds}};
@@ -178,23 +170,25 @@ std::vector<MemoryOperator> memory_operators() {
     all.push_back(
         {op, type, shape(r, c), sizes, softmax ? "D1" : "R", std::string(op) == "bias_gelu_dropout"});
   };
+  const auto columns = [&](const char* type, std::int64_t r, std::int64_t c) {
+    all.push_back({"softmax_columns", type, shape(r, c), {{"N", c}, {"R", r}}, "N"});
+  };
+  const auto transpose = [&](const char* type, std::int64_t r, std::int64_t c) {
+    all.push_back({"transpose", type, shape(r, c), {{"N", c}, {"M", r}, {"B", 1}}, "M"});
+  };
   for (const char* op : {"rmsnorm_silu_mul", "layernorm_residual", "softmax"})
     for (const char* type : {"bf16", "f32"}) {
-      rows(op, type, 16384, 4096);
-      rows(op, type, 16384, 8192);
-      rows(op, type, 4096, 32768);
+      for (const auto& [r, c] : kShapes) rows(op, type, r, c);
       rows(op, type, 2048, 65536);
       rows(op, type, 512, 262144);
     }
   for (const char* type : {"bf16", "f32"}) {
-    rows("bias_gelu_dropout", type, 16384, 4096);
-    rows("bias_gelu_dropout", type, 16384, 8192);
-    rows("bias_gelu_dropout", type, 4096, 32768);
-    all.push_back({"softmax_columns", type, shape(4096, 16384), {{"N", 16384}, {"R", 4096}}, "N"});
-    all.push_back({"softmax_columns", type, shape(16384, 4096), {{"N", 4096}, {"R", 16384}}, "N"});
+    for (const auto& [r, c] : kShapes) rows("bias_gelu_dropout", type, r, c);
+    columns(type, 4096, 16384);
+    for (const auto& [r, c] : kShapes) columns(type, r, c);
+    for (const auto& [r, c] : kShapes) transpose(type, r, c);
   }
-  for (const char* type : {"f32", "bf16", "u8"})
-    all.push_back({"transpose", type, shape(16384, 16384), {{"N", 16384}, {"M", 16384}, {"B", 1}}, "M"});
+  for (const char* type : {"f32", "bf16", "u8"}) transpose(type, 16384, 16384);
   return all;
 }
 

@@ -13,7 +13,7 @@ namespace calotype {
 /// written to the other.
 ///
 ///   DeviceBuffer x(Float(32), {4096, 8}), out(Float(32), {4096, 8});
-///   x.host().fill(1);
+///   Buffer(x.host()).fill(1);
 ///   x.copy_to_device();
 ///   fast.on(stream)(x.device(), out.device());
 ///   out.copy_to_host(stream);
@@ -34,7 +34,7 @@ class DeviceBuffer {
   const Buffer& device() const { return device_; }
 
   /// Copy the elements to the other side; what lies between them stays as it was on the host. Begins after
-  /// the work in the default stream, and waits until it is done.
+  /// the work in the default stream, and waits until it is done. Error(Usage) without memory.
   void copy_to_device() const;
   void copy_to_host() const;
   /// The same in a stream, in its order. Pinned host memory is not waited for: it must not change, or is not
@@ -44,6 +44,7 @@ class DeviceBuffer {
 
  private:
   class Memory;
+  const Memory& memory() const;  // Error(Usage) of one that was made without
   std::shared_ptr<const Memory> memory_;
   Buffer host_, device_;
 };

@@ -43,8 +43,8 @@ class KernelOnStream {
   /// once; their memory has to last until then.
   ///
   /// May be captured into a CUDA graph, as it neither waits nor touches another stream. The first call of a
-  /// layout of arguments may compile and load code; later ones allocate nothing but stages that the schedule
-  /// stores in global memory, which come out of the stream's memory pool and go back there.
+  /// layout of arguments may compile and load code; later ones allocate nothing on the GPU but stages that
+  /// the schedule stores in global memory, which come out of the stream's memory pool and go back there.
   template <class... Args>
   void operator()(Args&&... args) const {
     const Arg all[] = {Arg(args)...};

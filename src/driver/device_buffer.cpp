@@ -3,6 +3,7 @@
 #include "calotype/device_buffer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstring>
 
@@ -21,20 +22,11 @@ namespace {
                .legal = std::move(legal)});
 }
 
-/// Copies the elements of `b` from `image`, which lies as its memory does; what is between them stays.
-void scatter(const calotype_buffer& b, int d, std::byte* to, const std::byte* image, std::int64_t size) {
-  if (d < 0) {
-    std::memcpy(to, image, static_cast<std::size_t>(size));
-    return;
-  }
-  if (d == 0 && b.dims[0].stride == 1) {
-    std::memcpy(to, image, static_cast<std::size_t>(b.dims[0].extent * size));
-    return;
-  }
-  for (std::int64_t i = 0; i < b.dims[d].extent; ++i) {
-    const std::int64_t offset = i * b.dims[d].stride * size;
-    scatter(b, d - 1, to + offset, image + offset, size);
-  }
+std::string strides_text(const calotype_buffer& b) {
+  std::vector<std::string> dims;
+  for (int d = 0; d < b.rank; ++d)
+    dims.push_back(fmt::format("{} by {}", b.dims[d].extent, b.dims[d].stride));
+  return fmt::format("extents and strides {}", fmt::join(dims, ", "));
 }
 
 }  // namespace
@@ -44,8 +36,9 @@ class DeviceBuffer::Memory {
  public:
   Memory(const calotype_buffer& host, int gpu) : device_(cuda::Device::get(gpu)) {
     if (calotype_span(&host, &bytes_, &below_) != 0)
-      usage("a Buffer that reaches beyond the address space", "", "smaller extents or strides");
-    together_ = bytes_ == calotype_elements(&host) * ((host.type.bits + 7) / 8);
+      usage("a Buffer that reaches beyond the address space", strides_text(host),
+            "smaller extents or strides");
+    together_ = calotype_lies_together(&host) != 0;
     memory_ = std::make_unique<cuda::DeviceMemory>(device_, static_cast<std::size_t>(bytes_));
   }
 
@@ -54,26 +47,26 @@ class DeviceBuffer::Memory {
 
   void upload(const Buffer& host) const { memory_->upload(start(host)); }
   void upload(const Buffer& host, void* stream) const {
-    require_together();
+    require_together(host);
     memory_->upload(start(host), stream);
   }
   void download(const Buffer& host) const {
     if (together_) return memory_->download(start(host));
     std::vector<std::byte> image(static_cast<std::size_t>(bytes_));
     memory_->download(image.data());
-    scatter(host.raw(), host.rank() - 1, static_cast<std::byte*>(host.data()), image.data() + below_,
-            host.type().bytes());
+    calotype_scatter(&host.raw(), static_cast<char*>(host.data()),
+                     reinterpret_cast<const char*>(image.data()) + below_);
   }
   void download(const Buffer& host, void* stream) const {
-    require_together();
+    require_together(host);
     memory_->download(start(host), stream);
   }
 
  private:
   std::byte* start(const Buffer& host) const { return static_cast<std::byte*>(host.data()) - below_; }
-  void require_together() const {
+  void require_together(const Buffer& host) const {
     if (!together_)
-      usage("a copy in a stream of elements that do not lie together in memory", "",
+      usage("a copy in a stream of elements that do not lie together in memory", strides_text(host.raw()),
             "a dense Buffer, or the copy without a stream");
   }
 
@@ -102,17 +95,15 @@ DeviceBuffer::DeviceBuffer(Buffer host, int gpu) : host_(std::move(host)) {
 DeviceBuffer::DeviceBuffer(Type type, std::vector<std::int64_t> extents, int gpu)
     : DeviceBuffer(Buffer(type, std::move(extents)), gpu) {}
 
-void DeviceBuffer::copy_to_device() const {
-  if (memory_) memory_->upload(host_);
+const DeviceBuffer::Memory& DeviceBuffer::memory() const {
+  if (!memory_)
+    usage("a copy of an undefined DeviceBuffer", "", "one that was made of a Buffer or with extents");
+  return *memory_;
 }
-void DeviceBuffer::copy_to_host() const {
-  if (memory_) memory_->download(host_);
-}
-void DeviceBuffer::copy_to_device(void* stream) const {
-  if (memory_) memory_->upload(host_, stream);
-}
-void DeviceBuffer::copy_to_host(void* stream) const {
-  if (memory_) memory_->download(host_, stream);
-}
+
+void DeviceBuffer::copy_to_device() const { memory().upload(host_); }
+void DeviceBuffer::copy_to_host() const { memory().download(host_); }
+void DeviceBuffer::copy_to_device(void* stream) const { memory().upload(host_, stream); }
+void DeviceBuffer::copy_to_host(void* stream) const { memory().download(host_, stream); }
 
 }  // namespace calotype

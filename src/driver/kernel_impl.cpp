@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "calotype/error.h"
+#include "codegen/cuda/nvrtc_compile.h"
 #include "schedule/forms.h"
 
 namespace calotype::driver {
@@ -34,19 +35,6 @@ std::unique_ptr<Executable> make_executable(const lower::Program& program, const
   return nullptr;
 }
 
-ErrorKind error_kind(calotype_error_kind kind) {
-  switch (kind) {
-    case CALOTYPE_OUT_OF_MEMORY:
-      return ErrorKind::Memory;
-    case CALOTYPE_NO_TARGET:
-      return ErrorKind::Target;
-    case CALOTYPE_INTERNAL:
-      return ErrorKind::Internal;
-    default:
-      return ErrorKind::Argument;
-  }
-}
-
 /// The Func whose storage a buffer is: of a Tuple there is one buffer for each value, NAME.0 and on.
 std::string owner_of(const lang::Graph& graph, const std::string& buffer) {
   const std::string func = buffer.substr(0, buffer.rfind('.'));
@@ -55,7 +43,7 @@ std::string owner_of(const lang::Graph& graph, const std::string& buffer) {
 
 [[noreturn]] void throw_error(const lang::Graph& graph, const calotype_error& error) {
   const bool storage = error.kind == CALOTYPE_OUT_OF_MEMORY;
-  throw Error({.kind = error_kind(error.kind),
+  throw Error({.kind = cuda::kind_of(error.kind),
                .subject = graph.subject_of(error.func),
                .message = fmt::format("{}: {}", graph.name, error.message),
                .func = storage ? owner_of(graph, error.func) : error.func,
@@ -70,7 +58,7 @@ std::string legal_text(const lower::Argument& a) {
 
 /// Whether 32 bits index the buffer. No check has seen its extents yet.
 bool is_narrow(const calotype_buffer& b) {
-  const double bytes = b.type.bits / 8;
+  const double bytes = (b.type.bits + 7) / 8;
   double span = bytes;
   for (int d = 0; d < b.rank; ++d) {
     const calotype_dim& dim = b.dims[d];

@@ -15,20 +15,11 @@ class Addresses {
   /// layout, ring or strides. Error(Schedule) if it is in registers that another thread than this one holds.
   Expr of(FuncId func, const ir::BufferPtr& buffer, const std::vector<Expr>& coordinates, StageRef user,
           const std::vector<LoopId>& open) const;
-  /// The slot of an element of a scan whose slots move up, used by a stage inside the loops `open`. What the
-  /// update reads is where it was before they moved.
-  Expr slot_of(const FoldedScan& scan, const std::vector<Expr>& coordinates, StageRef user,
-               const std::vector<LoopId>& open) const;
   /// By strides alone; along a dimension that is folded the place in the ring.
   Expr strided(const ir::BufferPtr& buffer, const std::vector<Expr>& coordinates,
                const std::vector<std::int64_t>& folds) const;
   /// Where the copy in use begins, of storage that has several.
   static Expr start_of_copy(const Storage& storage, const ir::BufferPtr& buffer);
-  /// The loop among `open` that is bound to all of this axis of the block's threads; null if none is.
-  const LoopInfo* thread_loop(int axis, const std::vector<LoopId>& open) const;
-
-  /// The one that is bound to lanes, or to warps.
-  const LoopInfo* part_loop(ir::ThreadPart part, const std::vector<LoopId>& open) const;
 
  private:
   /// A part of an axis on which a layout deals out elements, and the position there of the thread at hand
@@ -39,6 +30,14 @@ class Addresses {
     std::int64_t from, below;  ///< weights of the layout's digits
     Expr own;
   };
+  /// The slot of an element of a scan whose slots move up, used by a stage inside the loops `open`. What the
+  /// update reads is where it was before they moved.
+  Expr slot_of(const FoldedScan& scan, const std::vector<Expr>& coordinates, StageRef user,
+               const std::vector<LoopId>& open) const;
+  /// The loop among `open` that is bound to all of this axis of the block's threads; null if none is.
+  const LoopInfo* thread_loop(int axis, const std::vector<LoopId>& open) const;
+  /// The one that is bound to lanes, or to warps.
+  const LoopInfo* part_loop(ir::ThreadPart part, const std::vector<LoopId>& open) const;
   void require_dealt_out(FuncId func, const layout::Layout& layout, StageRef user) const;
   std::vector<Place> places_of(FuncId func, const std::vector<LoopId>& open) const;
   Expr simple(const Expr& e) const { return algebra_.simplify(e); }

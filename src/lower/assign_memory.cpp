@@ -11,6 +11,7 @@
 #include <map>
 #include <numeric>
 
+#include "lower/partial_results.h"
 #include "lower/passes.h"
 #include "lower/storage_parts.h"
 #include "schedule/gpu.h"
@@ -124,12 +125,13 @@ class MemoryPass {
     ThreadReduction& reduction = tree_.reductions.at(stage);
     if (!reduction.exchanges()) return;
     const lang::FuncDef& def = tree_.func(stage.func);
+    const std::int64_t slots = reduction.sent() * PartialResults(tree_, stage).results();
     for (int c = 0; c < def.components(); ++c) {
       ir::Buffer b{.name = def.name + (def.is_tuple() ? fmt::format(".{}", c) : "") + ".slots",
                    .type = def.types[c],
                    .space = MemorySpace::Shared,
                    .mins = {ir::index(0)},
-                   .extents = {ir::index(reduction.sent())},
+                   .extents = {ir::index(slots)},
                    .strides = {ir::index(1)}};
       b.offset = reserve_shared(stage.func, b, *around.kernel);
       reduction.slots.push_back(ir::make_buffer(std::move(b)));

@@ -29,7 +29,8 @@ bool is_large_enough(const ir::Stmt& s) {
   const ir::Buffer& from = *ir::buffer_of(value);
   const bool callers = from.space == ir::MemorySpace::Argument && !from.strides.empty();
   if (callers && !ir::is_one(from.strides[0])) return true;  // what is compiled for such a call
-  return is_dense(s->exprs[2]) && is_dense(value->args.back()) && value->type.lanes * element >= kLeastBytes;
+  return is_dense(s->exprs[2]) && is_dense(value->args.back()) &&
+         value->type.lanes * element % kLeastBytes == 0;
 }
 
 }  // namespace

@@ -41,12 +41,19 @@ Expr CombineThreads::Positions::operator()(std::size_t digit) {
   if (of_.reduction_.extents[digit] == 1) return ir::index(0);
   if (digit == Digit::Lane || digit == Digit::Warp) return along_x(digit);
   if (digit == Digit::Rank) return rank();
-  const int axis = digit == Digit::Y ? 1 : 2;
+  if (digit == Digit::Z) return along(2, of_.reduction_.extents[digit]);
+  const std::int64_t lanes = of_.reduction_.extents[Digit::LaneY];
+  if (lanes == 1) return along(1, of_.reduction_.extents[digit]);
+  if (!along_y_.defined()) along_y_ = along(1, lanes * of_.reduction_.extents[Digit::Y]);
+  return digit == Digit::LaneY ? along_y_ % ir::index(lanes) : along_y_ / ir::index(lanes);
+}
+
+Expr CombineThreads::Positions::along(int axis, std::int64_t extent) {
   for (LoopId id : of_.open_) {
     const LoopInfo& loop = of_.tree_.loop(id);
     if (loop.binding == ir::Binding::GpuThread && loop.axis == axis) return ir::make_var(loop.var) - loop.min;
   }
-  return new_loop(axis, ir::ThreadPart::Whole, of_.reduction_.extents[digit]);
+  return new_loop(axis, ir::ThreadPart::Whole, extent);
 }
 
 Expr CombineThreads::Positions::rank() {
@@ -105,9 +112,20 @@ ir::Stmt CombineThreads::Positions::bound(ir::Stmt s) const {
 std::vector<Expr> CombineThreads::own() const {
   std::vector<Expr> values;
   for (const ir::BufferPtr& b : partial_.own())
-    values.push_back(ir::make(ir::Op::Load, b->type, {ir::index(0)}, b));
+    values.push_back(ir::make(ir::Op::Load, b->type, {place()}, b));
   return values;
 }
+
+ir::Stmt CombineThreads::of_each(ir::Stmt (CombineThreads::*step)() const) const {
+  std::vector<ir::Stmt> stmts;
+  CombineThreads one(*this);
+  for (one.result_ = 0; one.result_ < partial_.results(); ++one.result_) stmts.push_back((one.*step)());
+  return ir::block(std::move(stmts));
+}
+
+ir::Stmt CombineThreads::shuffle() const { return of_each(&CombineThreads::shuffle_result); }
+ir::Stmt CombineThreads::send() const { return of_each(&CombineThreads::send_result); }
+ir::Stmt CombineThreads::receive() const { return of_each(&CombineThreads::receive_result); }
 
 std::vector<Expr> CombineThreads::slot(const Expr& index) const {
   std::vector<Expr> values;
@@ -117,7 +135,7 @@ std::vector<Expr> CombineThreads::slot(const Expr& index) const {
 }
 
 ir::Stmt CombineThreads::store(const std::vector<Expr>& values) const {
-  return store_values(partial_.own(), values, std::vector<Expr>(values.size(), ir::index(0)));
+  return store_values(partial_.own(), values, std::vector<Expr>(values.size(), place()));
 }
 
 ir::Stmt CombineThreads::combine_with(const std::vector<Expr>& others) const {
@@ -135,8 +153,12 @@ bool CombineThreads::is_combined(std::size_t component) const {
 
 // ---- Lanes
 
-ir::Stmt CombineThreads::shuffle() const {
-  return shuffle_over(reduction_.reduced[Digit::Lane] ? reduction_.extents[Digit::Lane] : 1);
+ir::Stmt CombineThreads::shuffle_result() const { return shuffle_over(lanes()); }
+
+/// Neighbours that are combined by shuffles.
+std::int64_t CombineThreads::lanes() const {
+  const Digit digit = reduction_.lane_digit();
+  return reduction_.reduced[digit] ? reduction_.extents[digit] : 1;
 }
 
 ir::Stmt CombineThreads::shuffle_over(std::int64_t lanes) const {
@@ -151,7 +173,8 @@ ir::Stmt CombineThreads::shuffle_over(std::int64_t lanes) const {
 ir::Stmt CombineThreads::shuffle_step(std::int64_t distance) const {
   const schedule::Associative& proof = partial_.proof();
   std::vector<Expr> others = own();
-  for (Expr& e : others) e = ir::make(ir::Op::ShuffleXor, e->type, {e, ir::make_int(Int(32), distance)});
+  const Expr away = ir::make_int(Int(32), distance * reduction_.lane_distance());
+  for (Expr& e : others) e = ir::make(ir::Op::ShuffleXor, e->type, {e, away});
   if (others.size() == 1 && computes_both(proof.combined[0]->op)) return combine_with(others);
   std::vector<std::pair<ir::SymbolPtr, Expr>> named;
   for (std::size_t c = 0; c < others.size(); ++c) {
@@ -168,7 +191,8 @@ ir::Stmt CombineThreads::shuffle_step(std::int64_t distance) const {
   if (proof.commutative) {
     s = combine_with(others);
   } else {
-    const Expr lower = simple(positions(Digit::Lane) / ir::index(distance) % ir::index(2) == ir::index(0));
+    const Expr lane = positions(reduction_.lane_digit());
+    const Expr lower = simple(lane / ir::index(distance) % ir::index(2) == ir::index(0));
     std::vector<Expr> first, second;
     for (std::size_t c = 0; c < others.size(); ++c) {
       first.push_back(select(lower, own()[c], others[c]));
@@ -183,42 +207,36 @@ ir::Stmt CombineThreads::shuffle_step(std::int64_t distance) const {
 // ---- Slots
 
 std::int64_t CombineThreads::stride(std::size_t digit) const {
-  std::int64_t stride = 1;
+  std::int64_t stride = partial_.results();
   for (std::size_t d = Digit::Lane; d < digit; ++d)
-    if (d != Digit::Lane || !reduction_.reduced[d]) stride *= reduction_.extents[d];
+    if (!reduction_.by_shuffles(d)) stride *= reduction_.extents[d];
   return stride;
 }
 
-/// The thread's own slot, or the first one of its group.
+/// The thread's own slot, or the first one of its group. The results of a thread stand next to each other.
 Expr CombineThreads::own_slot(Positions& positions, bool group) const {
   Expr index = ir::index(0);
   for (std::size_t d = Digit::Lane; d <= Digit::Rank; ++d)
     if (d == Digit::Rank ? reduction_.in_cluster() && !group
-                         : !reduction_.reduced[d] || (!group && d != Digit::Lane))
+                         : !reduction_.reduced[d] || (!group && !reduction_.by_shuffles(d)))
       index = index + positions(d) * ir::index(stride(d));
-  return simple(index);
+  return simple(index + place());
 }
 
-ir::Stmt CombineThreads::send() const {
+ir::Stmt CombineThreads::send_result() const {
   Positions positions(*this);
   const Expr index = own_slot(positions, false);
   Expr sends = ir::make_one(Bool());
   // Where all lanes have the result, each sends it to another block.
-  const std::int64_t receivers =
-      reduction_.extents[Digit::Lane] >= reduction_.extents[Digit::Rank] && reduction_.in_cluster()
-          ? reduction_.extents[Digit::Rank]
-          : 1;
-  if (reduction_.reduced[Digit::Lane])
-    sends = receivers == 1 ? positions(Digit::Lane) == ir::index(0)
-                           : positions(Digit::Lane) < ir::index(receivers);
+  const std::int64_t blocks = reduction_.extents[Digit::Rank];
+  const std::int64_t receivers = lanes() >= blocks && reduction_.in_cluster() ? blocks : 1;
+  const auto lane = [&] { return positions(reduction_.lane_digit()); };
+  if (lanes() > 1) sends = receivers == 1 ? lane() == ir::index(0) : lane() < ir::index(receivers);
   for (std::size_t d = Digit::Warp; d <= Digit::Rank; ++d)
     if (reduction_.reduced[d] && reduction_.used[d] < reduction_.extents[d])
       sends = sends && positions(d) < ir::index(reduction_.used[d]);
   if (!reduction_.in_cluster()) return positions.bound(ir::if_then(simple(sends), stored_at(index, {})));
-  const std::int64_t blocks = reduction_.extents[Digit::Rank];
-  const std::int64_t lanes = reduction_.reduced[Digit::Lane] ? reduction_.extents[Digit::Lane] : 1;
-  if (blocks <= lanes)
-    return positions.bound(ir::if_then(simple(sends), stored_at(index, positions(Digit::Lane))));
+  if (blocks <= lanes()) return positions.bound(ir::if_then(simple(sends), stored_at(index, lane())));
   std::vector<ir::Stmt> stores;
   for (std::int64_t rank = 0; rank < blocks; ++rank) stores.push_back(stored_at(index, ir::index(rank)));
   return positions.bound(ir::if_then(simple(sends), ir::block(std::move(stores))));
@@ -240,7 +258,7 @@ Expr CombineThreads::offset_of(const Expr& number) const {
   std::int64_t before = 1;
   const std::int64_t all = reduction_.received();
   for (std::size_t d = Digit::Warp; d <= Digit::Rank; ++d) {
-    if (!reduction_.reduced[d]) continue;
+    if (!reduction_.reduced[d] || reduction_.by_shuffles(d)) continue;
     Expr digit = before == 1 ? number : number / ir::index(before);
     if (before * reduction_.used[d] < all) digit = digit % ir::index(reduction_.used[d]);
     offset = offset + digit * ir::index(stride(d));
@@ -249,11 +267,11 @@ Expr CombineThreads::offset_of(const Expr& number) const {
   return simple(offset);
 }
 
-ir::Stmt CombineThreads::receive() const {
+ir::Stmt CombineThreads::receive_result() const {
   Positions positions(*this);
   const Expr first = own_slot(positions, true);
   ir::Stmt s = reduction_.received() <= kReadAll ? read_all(first)
-               : reduction_.reduced[Digit::Lane] ? read_by_lanes(positions, first)
+               : lanes() > 1                     ? read_by_lanes(positions, first)
                                                  : read_in_loops(first);
   return positions.bound(s);
 }
@@ -280,11 +298,11 @@ ir::Stmt CombineThreads::read_in_loops(const Expr& first) const {
 
 /// Each lane reads some, then lanes are combined.
 ir::Stmt CombineThreads::read_by_lanes(Positions& positions, const Expr& first) const {
-  const std::int64_t lanes = reduction_.extents[Digit::Lane], all = reduction_.received();
+  const std::int64_t lanes = this->lanes(), all = reduction_.received();
   const std::int64_t turns = (all + lanes - 1) / lanes;
   ir::LoopInfo info{.var = ir::make_symbol(ir::SymbolKind::Loop, "slot")};
   // A stretch each, so that what lanes have is in order.
-  const Expr number = positions(Digit::Lane) * ir::index(turns) + ir::make_var(info.var);
+  const Expr number = positions(reduction_.lane_digit()) * ir::index(turns) + ir::make_var(info.var);
   std::vector<Expr> values = slot(simple(first + offset_of(number)));
   for (std::size_t c = 0; c < values.size(); ++c)
     if (!is_combined(c)) values[c] = own()[c];

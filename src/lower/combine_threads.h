@@ -20,8 +20,6 @@ class CombineThreads {
   ir::Stmt send() const;
   /// What is in the slots is combined, in each thread of the group.
   ir::Stmt receive() const;
-  /// A thread's one result, by component.
-  std::vector<Expr> own() const;
   /// The statement, with the slots allocated around it.
   ir::Stmt allocated(ir::Stmt s) const;
 
@@ -37,14 +35,23 @@ class CombineThreads {
     ir::Stmt bound(ir::Stmt s) const;
 
    private:
+    Expr along(int axis, std::int64_t extent);
     Expr along_x(std::size_t digit);
     Expr rank();
     Expr new_loop(int axis, ir::ThreadPart part, std::int64_t extent);
     const CombineThreads& of_;
     std::vector<std::pair<ir::LoopInfo, std::int64_t>> made_;
-    Expr whole_x_;
+    Expr whole_x_, along_y_;
   };
 
+  /// The statements that `step` makes for each of the thread's results.
+  ir::Stmt of_each(ir::Stmt (CombineThreads::*step)() const) const;
+  ir::Stmt shuffle_result() const;
+  ir::Stmt send_result() const;
+  ir::Stmt receive_result() const;
+  /// The result at hand, by component.
+  std::vector<Expr> own() const;
+  std::int64_t lanes() const;
   ir::Stmt shuffle_over(std::int64_t lanes) const;
   ir::Stmt shuffle_step(std::int64_t distance) const;
   ir::Stmt combine_with(const std::vector<Expr>& others) const;
@@ -53,6 +60,7 @@ class CombineThreads {
   ir::Stmt read_by_lanes(Positions& positions, const Expr& first) const;
   ir::Stmt start() const;
   ir::Stmt stored_at(const Expr& index, const Expr& rank) const;
+  Expr place() const { return ir::index(result_); }
   Expr own_slot(Positions& positions, bool group) const;
   std::int64_t stride(std::size_t digit) const;
   Expr offset_of(const Expr& number) const;
@@ -66,6 +74,7 @@ class CombineThreads {
   const ThreadReduction& reduction_;
   const PartialResults& partial_;
   const std::vector<LoopId>& open_;
+  std::int64_t result_ = 0;  ///< the one at hand of the thread's results
 };
 
 }  // namespace calotype::lower

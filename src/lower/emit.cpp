@@ -146,9 +146,9 @@ class Emitter {
   }
 
   ir::Stmt emit_combine(StageRef ref) {
-    const CombineThreads combine = combine_threads(ref);
-    const ir::Stmt last = finish(ref, combine.own());
-    return tree_.reductions.at(ref).exchanges() ? ir::block({combine.receive(), last}) : last;
+    const ir::Stmt last = partial_results(ref)->of_results(
+        [&](const std::vector<Expr>& values) { return finish(ref, values); });
+    return tree_.reductions.at(ref).exchanges() ? ir::block({combine_threads(ref).receive(), last}) : last;
   }
 
   /// Guards that test loops around a reduction by threads stand around the loops with partial results alone.
@@ -319,7 +319,7 @@ class Emitter {
           : async_ ? start_copy(buffers, placed(def.values())[0], indices[0])
           : is_atomic(tree_, ref) && buffers.size() == 1
               ? update(ref, placed({def.reduce_term}), indices)
-              : in_turn(ref, store_values(buffers, placed(def.values()), indices), indices);
+              : in_turn(ref, store_values(buffers, placed(def.values()), indices, moving(ref)), indices);
       for (ir::Stmt& check : checks_) check = for_needed(tree_, ref, check);
       checks_.push_back(partial ? stores
                                 : with_masked_stores(tree_, ref,
@@ -337,18 +337,23 @@ class Emitter {
     return ir::async_store(ir::store(to.front(), carried_ = value, {index}));
   }
 
-  /// Where a scan's last values are in slots that move, they do so before a new one is stored.
+  /// The storage of the scan that the stage writes, if its last values are in slots that move; else null.
+  const Storage* moving(StageRef ref) const {
+    const auto at = tree_.storage.find(ref.func);
+    if (at == tree_.storage.end() || !at->second.scan || !at->second.scan->shifts) return nullptr;
+    return ref == at->second.scan->writer ? &at->second : nullptr;
+  }
+
+  /// Slots move before a new value is stored.
   ir::Stmt moved_up(StageRef ref, const ir::Stmt& stores) {
-    const auto storage = tree_.storage.find(ref.func);
-    if (storage == tree_.storage.end() || !storage->second.scan || !storage->second.scan->shifts ||
-        ref != storage->second.scan->writer)
-      return stores;
-    const FoldedScan& scan = *storage->second.scan;
+    const Storage* storage = moving(ref);
+    if (!storage) return stores;
+    const FoldedScan& scan = *storage->scan;
     const auto dim = static_cast<std::size_t>(scan.dim);
     const Expr moved = ir::index(scan.step) * (place_in(tree_.def(ref).lhs[dim], ref) - scan.before);
     return with_slots_moved(stores,
-                            {.count = storage->second.folds[dim],
-                             .stride = storage->second.buffers.front()->strides[dim],
+                            {.count = storage->folds[dim],
+                             .stride = storage->buffers.front()->strides[dim],
                              .available = ir::index(scan.given - 1) + moved},
                             tree_.facts);
   }

@@ -121,8 +121,8 @@ class Printer {
 
   /// "reduce total.update(0) by threads: 32 lanes, 8 warps through memory:".
   std::string reduce_text(StageRef stage) {
-    static constexpr const char* kNames[] = {"lanes", "warps", "threads along y", "threads along z",
-                                             "blocks"};
+    static constexpr const char* kNames[] = {"lanes",           "warps",           "lanes along y",
+                                             "threads along y", "threads along z", "blocks"};
     const ThreadReduction& r = tree_.reductions.at(stage);
     std::string text;
     for (std::size_t d = 0; d < ThreadReduction::kDigits; ++d)

@@ -164,19 +164,25 @@ struct Kept {
 /// How the threads of a block combine their partial results of an update, set by the tiles pass: lanes that
 /// are next to each other by shuffles, then warps through slots in shared memory.
 struct ThreadReduction {
-  /// Positions of a thread: lane and warp along x (all of x is in `warp` where lanes are not combined), then
-  /// y and z, and the block's rank in its cluster.
-  enum Digit : std::size_t { Lane, Warp, Y, Z, Rank };
-  static constexpr std::size_t kDigits = 5;
-  std::array<std::int64_t, kDigits> extents{1, 1, 1, 1, 1};
+  /// Positions of a thread: lane and warp along x (all of x is in `warp` where its lanes are not combined),
+  /// then y, of which `lane_y` is the part within a warp where that is combined and x is not, then z, and the
+  /// block's rank in its cluster.
+  enum Digit : std::size_t { Lane, Warp, LaneY, Y, Z, Rank };
+  static constexpr std::size_t kDigits = 6;
+  std::array<std::int64_t, kDigits> extents{1, 1, 1, 1, 1, 1};
   std::array<bool, kDigits> reduced{};
   /// Positions that may have terms: those beyond have the identity and send nothing.
-  std::array<std::int64_t, kDigits> used{1, 1, 1, 1, 1};
+  std::array<std::int64_t, kDigits> used{1, 1, 1, 1, 1, 1};
   std::vector<ir::BufferPtr> slots;  ///< by component, set by the memory pass; empty: shuffles are enough
 
+  /// Whether threads at other positions of the digit are combined by shuffles.
+  bool by_shuffles(std::size_t d) const { return reduced[d] && (d == Lane || d == LaneY); }
+  /// The digit whose threads are, and the lanes from one of them to the next.
+  Digit lane_digit() const { return reduced[LaneY] ? LaneY : Lane; }
+  std::int64_t lane_distance() const { return reduced[LaneY] ? extents[Lane] * extents[Warp] : 1; }
   bool exchanges() const {
     for (std::size_t d = Warp; d < kDigits; ++d)
-      if (reduced[d] && extents[d] > 1) return true;
+      if (reduced[d] && !by_shuffles(d) && extents[d] > 1) return true;
     return false;
   }
   bool in_cluster() const { return reduced[Rank] && extents[Rank] > 1; }
@@ -184,13 +190,14 @@ struct ThreadReduction {
   std::int64_t received() const {
     std::int64_t count = 1;
     for (std::size_t d = Warp; d < kDigits; ++d)
-      if (reduced[d]) count *= used[d];
+      if (reduced[d] && !by_shuffles(d)) count *= used[d];
     return count;
   }
   /// Slots: of every thread that is not combined with its neighbours before.
   std::int64_t sent() const {
-    std::int64_t count = reduced[Lane] ? 1 : extents[Lane];
-    for (std::size_t d = Warp; d < kDigits; ++d) count *= d == Rank && !reduced[d] ? 1 : extents[d];
+    std::int64_t count = 1;
+    for (std::size_t d = Lane; d < kDigits; ++d)
+      if (!by_shuffles(d) && (d != Rank || reduced[d])) count *= extents[d];
     return count;
   }
 };

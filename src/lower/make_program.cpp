@@ -11,6 +11,7 @@
 #include "lower/passes.h"
 #include "lower/tile_order.h"
 #include "schedule/forms.h"
+#include "schedule/gpu.h"
 
 namespace calotype::lower {
 namespace {
@@ -65,16 +66,16 @@ class KernelBinder {
     const ir::LoopInfo& loop = s->loop();
     ir::SymbolPtr& var = f_.thread_vars[loop.axis];
     if (!var) var = ir::make_symbol(ir::SymbolKind::Thread, fmt::format("thread_{}", "xyz"[loop.axis]));
-    const Expr lanes = ir::index(32);
+    const Expr lanes = ir::index(schedule::warp_lanes);
     const std::int64_t x = info_.threads[0];
     Expr thread = ir::make_var(var);
     std::int64_t all = info_.threads[loop.axis];
-    if (loop.part == ir::ThreadPart::Lane && x > 32) {
+    if (loop.part == ir::ThreadPart::Lane && x > schedule::warp_lanes) {
       thread = thread % lanes;
-      all = 32;
+      all = schedule::warp_lanes;
     } else if (loop.part == ir::ThreadPart::Warp) {
       thread = thread / lanes;
-      all = (x + 31) / 32;
+      all = (x + schedule::warp_lanes - 1) / schedule::warp_lanes;
     }
     ir::Stmt body = run(ir::substitute(s->body(), {{loop.var, s->exprs[0] + thread}}));
     if (ir::is_int(s->exprs[1], all)) return body;

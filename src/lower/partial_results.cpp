@@ -39,6 +39,7 @@ PartialResults::PartialResults(const LoopTree& tree, StageRef stage)
   for (LoopId id : nest_.vectors) {
     axes_.push_back({id, lanes_of(tree, id, stage), elements_, nest_.is_lane(id)});
     elements_ *= axes_.back().lanes;
+    if (!axes_.back().reduced) results_ *= axes_.back().lanes;
   }
   if (elements_ > schedule::kMostLanes)
     throw Error({.kind = ErrorKind::Schedule,
@@ -59,8 +60,9 @@ PartialResults::PartialResults(const LoopTree& tree, StageRef stage)
                             .partial = true});
   };
   for (int c = 0; c < func.components(); ++c) {
-    if (nest_.by_threads()) own_.push_back(make(c, ".own", 1));
-    buffers_.push_back(nest_.by_threads() && axes_.empty() ? own_.back() : make(c, ".lanes", elements_));
+    if (nest_.by_threads()) own_.push_back(make(c, ".own", results_));
+    const bool same = nest_.by_threads() && elements_ == results_;
+    buffers_.push_back(same ? own_.back() : make(c, ".lanes", elements_));
   }
 }
 
@@ -70,9 +72,9 @@ bool PartialResults::has(LoopId loop) const {
 
 bool PartialResults::is_inside(LoopId loop) const { return tree_.loop(loop).reduction && has(loop); }
 
-std::vector<Expr> PartialResults::load(const Expr& position) const {
+std::vector<Expr> PartialResults::load(const std::vector<ir::BufferPtr>& from, const Expr& position) {
   std::vector<Expr> values;
-  for (const ir::BufferPtr& b : buffers_) values.push_back(ir::make(ir::Op::Load, b->type, {position}, b));
+  for (const ir::BufferPtr& b : from) values.push_back(ir::make(ir::Op::Load, b->type, {position}, b));
   return values;
 }
 
@@ -167,21 +169,43 @@ ir::Stmt PartialResults::wrap(ir::Stmt loop,
     std::erase_if(left, [&](const Axis& a) { return a.loop == axis.loop; });
     stmts.push_back(combine(axis, left));
   }
+  stmts.push_back(finish_each(buffers_, left, finish));
+  return allocated(ir::block(std::move(stmts)));
+}
+
+/// In vector loops over the axes, by which the results stand in the buffers.
+ir::Stmt PartialResults::finish_each(const std::vector<ir::BufferPtr>& from, const std::vector<Axis>& results,
+                                     const std::function<ir::Stmt(const std::vector<Expr>&)>& finish) const {
   Expr position = ir::index(0);
-  for (const Axis& a : left) {
+  for (const Axis& a : results) {
     const LoopInfo& own = tree_.loop(a.loop);
     position = position + (ir::make_var(own.var) - own.min) * ir::index(a.stride);
   }
-  ir::Stmt last = finish(load(ir::simplify(position, tree_.facts)));
-  for (const Axis& a : left) {
+  ir::Stmt last = finish(load(from, ir::simplify(position, tree_.facts)));
+  for (const Axis& a : results) {
     const LoopInfo& own = tree_.loop(a.loop);
     ir::LoopInfo info{.var = own.var, .binding = ir::Binding::Vector};
     info.func = tree_.func(stage_.func).name;
     info.origin = own.origin;
     last = ir::for_loop(std::move(info), own.min, own.extent, last);
   }
-  stmts.push_back(fresh_copy(last));
-  return allocated(ir::block(std::move(stmts)));
+  return fresh_copy(last);
+}
+
+/// The axes that are not reduced over, as a thread's own results lie.
+std::vector<PartialResults::Axis> PartialResults::result_axes() const {
+  std::vector<Axis> results;
+  std::int64_t stride = 1;
+  for (const Axis& a : axes_) {
+    if (a.reduced) continue;
+    results.push_back({a.loop, a.lanes, stride, false});
+    stride *= a.lanes;
+  }
+  return results;
+}
+
+ir::Stmt PartialResults::of_results(const std::function<ir::Stmt(const std::vector<Expr>&)>& finish) const {
+  return finish_each(own_, result_axes(), finish);
 }
 
 ir::Stmt PartialResults::allocated(ir::Stmt s) const {
@@ -189,28 +213,41 @@ ir::Stmt PartialResults::allocated(ir::Stmt s) const {
   return s;
 }
 
-/// Of one component the lanes are combined in one expression, neighbours first; of several pair by pair, as
-/// elsewhere.
+/// One result of one component is made of the lanes in one expression, neighbours first; several are made
+/// pair by pair, as elsewhere.
 ir::Stmt PartialResults::in_thread(ir::Stmt loop) const {
   std::vector<ir::Stmt> stmts{start(), std::move(loop)};
-  if (axes_.empty()) return ir::block(std::move(stmts));
-  std::vector<std::vector<Expr>> parts;
-  if (buffers_.size() == 1) {
+  if (elements_ == results_) return ir::block(std::move(stmts));
+  if (buffers_.size() == 1 && results_ == 1) {
+    std::vector<std::vector<Expr>> parts;
     for (std::int64_t i = 0; i < elements_; ++i) parts.push_back(load(ir::index(i)));
     for (; parts.size() > 1; parts = half_of(std::move(parts))) {
     }
+    stmts.push_back(store_values(own_, parts.front(), {ir::index(0)}));
   } else {
     std::vector<Axis> left = axes_;
     for (const Axis& axis : axes_) {
+      if (!axis.reduced) continue;
       std::erase_if(left, [&](const Axis& a) { return a.loop == axis.loop; });
       stmts.push_back(combine(axis, left));
     }
-    parts.push_back(load(ir::index(0)));
+    stmts.push_back(collect(left));
   }
-  stmts.push_back(store_values(own_, parts.front(), std::vector<Expr>(own_.size(), ir::index(0))));
   ir::Stmt s = ir::block(std::move(stmts));
   for (const ir::BufferPtr& b : buffers_) s = ir::allocate(b, s);
   return s;
+}
+
+/// What is left among the lanes, as the thread's own results.
+ir::Stmt PartialResults::collect(const std::vector<Axis>& results) const {
+  const auto lanes = with_variables(results);
+  Expr own = ir::index(0);
+  const std::vector<Axis> places = result_axes();
+  for (std::size_t i = 0; i < lanes.size(); ++i)
+    own = own + ir::make_var(lanes[i].second) * ir::index(places[i].stride);
+  const Expr from = ir::simplify(position_of(lanes), tree_.facts);
+  return vector_loops(
+      lanes, store_values(own_, load(from), std::vector<Expr>(own_.size(), ir::simplify(own, tree_.facts))));
 }
 
 /// Each two neighbours combined; an odd last one waits.

@@ -32,10 +32,14 @@ class PartialResults {
   ir::Stmt wrap(ir::Stmt loop, const std::function<ir::Stmt(const std::vector<Expr>&)>& finish) const;
 
   // Of threads: what stands around `loop` in each of them.
-  /// `loop`, and its results as one of the thread, in `own`.
+  /// `loop`, and its results as those of the thread, in `own`.
   ir::Stmt in_thread(ir::Stmt loop) const;
-  /// A thread's one result, by component: buffers of one element.
+  /// Places that a thread has results of: one, or one a lane where lanes are not reduced over.
+  std::int64_t results() const { return results_; }
+  /// The thread's results, by component.
   const std::vector<ir::BufferPtr>& own() const { return own_; }
+  /// `finish` of each of the thread's results.
+  ir::Stmt of_results(const std::function<ir::Stmt(const std::vector<Expr>&)>& finish) const;
   /// The statement, with the partial results allocated around it.
   ir::Stmt allocated(ir::Stmt s) const;
 
@@ -47,13 +51,18 @@ class PartialResults {
     bool reduced;
   };
 
+  std::vector<Axis> result_axes() const;
+  ir::Stmt finish_each(const std::vector<ir::BufferPtr>& from, const std::vector<Axis>& results,
+                       const std::function<ir::Stmt(const std::vector<Expr>&)>& finish) const;
   ir::Stmt start() const;
   ir::Stmt combine(const Axis& axis, const std::vector<Axis>& others) const;
   ir::Stmt combine_pairs(const Axis& axis, std::int64_t pairs, const std::vector<Axis>& others) const;
   ir::Stmt move_last(const Axis& axis, std::int64_t from, std::int64_t to,
                      const std::vector<Axis>& others) const;
   std::vector<std::vector<Expr>> half_of(std::vector<std::vector<Expr>> parts) const;
-  std::vector<Expr> load(const Expr& position) const;
+  static std::vector<Expr> load(const std::vector<ir::BufferPtr>& from, const Expr& position);
+  std::vector<Expr> load(const Expr& position) const { return load(buffers_, position); }
+  ir::Stmt collect(const std::vector<Axis>& results) const;
   ir::Stmt store(const std::vector<Expr>& values, const Expr& position) const;
   /// `body` in a vector loop over each axis.
   ir::Stmt vector_loops(const std::vector<std::pair<Axis, ir::SymbolPtr>>& axes, ir::Stmt body) const;
@@ -66,8 +75,8 @@ class PartialResults {
   schedule::LaneNest nest_;
   std::vector<Axis> axes_;              ///< innermost first
   std::vector<ir::BufferPtr> buffers_;  ///< by component
-  std::vector<ir::BufferPtr> own_;      ///< of threads: the same where a thread has one partial result
-  std::int64_t elements_ = 1;
+  std::vector<ir::BufferPtr> own_;      ///< of threads: the same where no lanes are reduced over
+  std::int64_t elements_ = 1, results_ = 1;
 };
 
 }  // namespace calotype::lower

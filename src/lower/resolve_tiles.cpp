@@ -3,8 +3,8 @@
 // Requires: resolved loops. Leaves: LoopTree::kernels with the threads of each block; every nest inside a
 // block bound to threads, or run by one thread, or replicated in each (registers); a Layout for Register
 // storage of a whole block. A stage that the schedule leaves unbound and stores in shared memory is dealt out
-// here: its pure loops become one loop over all threads. Stands after bounds, which gives the shapes, and
-// before memory, which lays them out. Nothing to do on the host.
+// here: its pure loops become rounds of a loop over each axis of the block's threads. Stands after bounds,
+// which gives the shapes, and before memory, which lays them out. Nothing to do on the host.
 
 #include <fmt/format.h>
 
@@ -60,13 +60,6 @@ class Tiles {
                  .directive = std::move(directive),
                  .value = std::move(value),
                  .legal = std::move(legal)});
-  }
-
-  std::int64_t constant_extent(const LoopInfo& loop, const char* what, const std::string& directive) {
-    std::optional<std::int64_t> bound = ir::constant_upper_bound(loop.extent, tree_.facts);
-    if (bound) return std::max<std::int64_t>(*bound, 1);
-    refuse(loop.owner, fmt::format("the extent of {} '{}' has no constant bound", what, loop.name),
-           ir::to_string(loop.extent), "split it by a constant first, or bound its dimension", directive);
   }
 
   // ---- Unbound nests
@@ -187,8 +180,28 @@ class Tiles {
       if (node.kind != NodeKind::Realize || tree_.scheduled.of(node.func).memory != Memory::Register) return;
       for (const Node* n : chain)
         if (n->kind == NodeKind::Loop && is_bound(tree_.loop(n->loop), ir::Binding::GpuThread)) return;
-      tree_.storage.at(node.func).layout = layout_of(node.func);
+      Storage& storage = tree_.storage.at(node.func);
+      storage.layout = layout_of(node.func);
+      require_one_production(node.func, storage);
     });
+  }
+
+  /// A layout deals out what is computed at once. What is stored for longer must not be more than that.
+  void require_one_production(FuncId func, const Storage& storage) {
+    const schedule::FuncSchedule& sched = tree_.scheduled.of(func);
+    if (site_loops(tree_, sched.store) == site_loops(tree_, sched.compute)) return;
+    for (std::size_t d = 0; d < storage.shape.size(); ++d) {
+      const std::int64_t held = storage.layout->extent(static_cast<int>(d));
+      if (storage.shape[d] >= 0 && storage.shape[d] <= held) continue;
+      refuse({func, 0},
+             fmt::format(
+                 "'{}' is stored outside the loop where it is computed, and the registers of a block hold "
+                 "what is computed at once: {} along '{}'",
+                 tree_.func(func).name, held, tree_.func(func).args[d]->name),
+             storage.shape[d] < 0 ? "no constant bound" : std::to_string(storage.shape[d]),
+             "storage at the loop of compute_at, or inside the thread loops; or store_in(Shared)",
+             sched.memory_origin);
+    }
   }
 
   /// The layout that stage 0's loops bound by hand give; without thread loops every thread holds everything.
@@ -203,7 +216,7 @@ class Tiles {
         layout::Digit digit{
             .dim = d,
             .stride = stride,
-            .extent = constant_extent(loop, "register loop", tree_.scheduled.of(func).memory_origin)};
+            .extent = constant_extent(tree_, loop, "register loop", tree_.scheduled.of(func).memory_origin)};
         if (is_bound(loop, ir::Binding::GpuThread)) {
           digit.axis = static_cast<layout::Axis>(loop.axis);
           digit.weight = loop.part == ir::ThreadPart::Warp ? schedule::warp_lanes : 1;

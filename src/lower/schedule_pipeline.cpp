@@ -36,6 +36,14 @@ void check_copy(const LoopTree& tree, StageRef stage) {
                             ir::to_string(value)),
                 ir::to_string(value),
                 "copy(threads); or a plain copy by in(), and the rest in what reads it");
+  for (const Guard& g : tree.stages.at(stage).guards)
+    if (g.tail == Tail::PredicateLoads)
+      refuse_copy(
+          tree, stage.func,
+          fmt::format("{} stores elements that it does not load, and an asynchronous copy loads all that "
+                      "it stores",
+                      g.origin),
+          "predicate_loads", "another tail, as guard or predicate; or copy(threads)");
   const ir::Callee& callee = *ir::callee_of(value);
   if (callee.kind == ir::CalleeKind::Input) return;
   const FuncId source{callee.index};

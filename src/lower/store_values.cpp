@@ -13,13 +13,13 @@ static bool reads_any(const Expr& e, const std::vector<ir::BufferPtr>& buffers) 
 }
 
 ir::Stmt store_values(const std::vector<ir::BufferPtr>& buffers, const std::vector<Expr>& values,
-                      const std::vector<Expr>& indices) {
+                      const std::vector<Expr>& indices, bool all) {
   std::vector<ir::Stmt> stores;
   std::vector<std::pair<ir::SymbolPtr, Expr>> named;
   std::vector<ir::BufferPtr> written;
   for (std::size_t c = 0; c < buffers.size(); ++c) {
     const bool loaded = ir::is(values[c], ir::Op::Load) || ir::is(values[c], ir::Op::LoadIf);
-    const bool kept = buffers.size() > 1 && loaded && ir::buffer_of(values[c]) == buffers[c] &&
+    const bool kept = !all && buffers.size() > 1 && loaded && ir::buffer_of(values[c]) == buffers[c] &&
                       ir::equal(values[c]->args.back(), indices[c]);
     if (kept) continue;
     Expr value = values[c];

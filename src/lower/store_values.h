@@ -7,9 +7,10 @@
 namespace calotype::lower {
 
 /// Every component gets its value as computed from what was there before. A component of several that keeps
-/// its value is not stored; values that read what an earlier store overwrites are named before it.
+/// its value is not stored, unless `all` are asked for, as where places move; values that read what an
+/// earlier store overwrites are named before it.
 ir::Stmt store_values(const std::vector<ir::BufferPtr>& buffers, const std::vector<Expr>& values,
-                      const std::vector<Expr>& indices);
+                      const std::vector<Expr>& indices, bool all = false);
 
 /// Slots in which a scan has its last values, the newest first.
 struct Slots {

@@ -58,13 +58,6 @@ class ThreadGroups {
                  .legal = std::move(legal)});
   }
 
-  std::int64_t constant_extent(const LoopInfo& loop, const char* what) const {
-    if (const auto bound = ir::constant_upper_bound(loop.extent, tree_.facts))
-      return std::max<std::int64_t>(*bound, 1);
-    refuse(loop, fmt::format("the extent of {} '{}' has no constant bound", what, loop.name),
-           ir::to_string(loop.extent), "split it by a constant first, or bound its dimension");
-  }
-
   schedule::LaneNest lanes_of(StageRef stage) const {
     const bool in_order = !schedule::prove_associative(tree_.func(stage.func), tree_.def(stage)).commutative;
     return schedule::lane_nest(tree_.scheduled, stage.func, stage.stage, in_order);
@@ -79,7 +72,7 @@ class ThreadGroups {
       const LoopInfo& loop = tree_.loop(node.loop);
       if (loop.binding == ir::Binding::GpuCluster) measure_cluster(loop);
       if (!is_thread_loop(loop)) return;
-      const std::int64_t extent = constant_extent(loop, "thread loop");
+      const std::int64_t extent = constant_extent(tree_, loop, "thread loop", loop.origin);
       if (loop.part == ir::ThreadPart::Whole) {
         kernel_.threads[loop.axis] = std::max(kernel_.threads[loop.axis], extent);
         if (loop.axis > 0 && extent > 1) other_axis_ = &loop;
@@ -100,7 +93,7 @@ class ThreadGroups {
   }
 
   void measure_cluster(const LoopInfo& loop) {
-    const std::int64_t blocks = constant_extent(loop, "cluster loop");
+    const std::int64_t blocks = constant_extent(tree_, loop, "cluster loop", loop.origin);
     const std::int64_t most = schedule::most_cluster_blocks(tree_.scheduled.target);
     if (blocks > most)
       refuse(loop, fmt::format("a cluster of {} blocks", blocks), std::to_string(blocks),
@@ -135,16 +128,28 @@ class ThreadGroups {
       parts |= is_thread_loop(tree_.loop(id)) && tree_.loop(id).part != ir::ThreadPart::Whole;
     for (LoopId id : nest.threads) reduce_over(tree_.loop(id), r);
     const std::int64_t x = kernel_.threads[0];
-    r.extents = {1, x, kernel_.threads[1], kernel_.threads[2], kernel_.cluster};
+    r.extents = {1, x, 1, kernel_.threads[1], kernel_.threads[2], kernel_.cluster};
     if (r.reduced[Digit::Lane] || parts) {
       r.extents[Digit::Lane] = std::min(x, kWarpLanes);
       r.extents[Digit::Warp] = warps_of(x);
+    } else if (r.reduced[Digit::Y] && x < kWarpLanes && kWarpLanes % x == 0) {
+      split_y(kWarpLanes / x, r);
     }
     return r;
   }
 
+  /// Where whole warps have `lanes` positions along y.
+  static void split_y(std::int64_t lanes, ThreadReduction& r) {
+    std::int64_t& along_y = r.extents[Digit::Y];
+    if (along_y % lanes != 0) return;
+    along_y /= lanes;
+    r.used[Digit::Y] = (r.used[Digit::Y] + lanes - 1) / lanes;
+    r.extents[Digit::LaneY] = r.used[Digit::LaneY] = lanes;
+    r.reduced[Digit::LaneY] = true;
+  }
+
   void reduce_over(const LoopInfo& loop, ThreadReduction& r) const {
-    const std::int64_t extent = constant_extent(loop, "loop with partial results");
+    const std::int64_t extent = constant_extent(tree_, loop, "loop with partial results", loop.origin);
     const auto over = [&](Digit d, std::int64_t used) {
       r.reduced[d] = true;
       r.used[d] = used;
@@ -169,7 +174,7 @@ class ThreadGroups {
         run_to(loop, all_of(loop), stage);
         threads.push_back(loop.var);
       } else if (varies) {
-        run_to(loop, constant_extent(loop, "loop around a reduction by threads"), stage);
+        run_to(loop, constant_extent(tree_, loop, "loop around a reduction by threads", loop.origin), stage);
       }
     }
   }
@@ -216,6 +221,20 @@ class ThreadGroups {
 };
 
 }  // namespace
+
+std::int64_t constant_extent(const LoopTree& tree, const LoopInfo& loop, const char* what,
+                             const std::string& directive) {
+  if (const auto bound = ir::constant_upper_bound(loop.extent, tree.facts))
+    return std::max<std::int64_t>(*bound, 1);
+  const lang::FuncDef& func = tree.func(loop.owner.func);
+  throw Error({.kind = ErrorKind::Schedule,
+               .message = fmt::format("the extent of {} '{}' has no constant bound", what, loop.name),
+               .func = func.name,
+               .stage = lang::stage_name(func, loop.owner.stage),
+               .directive = directive,
+               .value = ir::to_string(loop.extent),
+               .legal = "split it by a constant first, or bound its dimension"});
+}
 
 KernelInfo group_threads(LoopTree& tree, Node& nest) { return ThreadGroups(tree).run(nest); }
 

@@ -5,6 +5,11 @@
 
 namespace calotype::lower {
 
+/// The most iterations that a loop has, at least 1. Refuses a loop whose extent has no constant bound, which
+/// messages call `what` ("thread loop").
+std::int64_t constant_extent(const LoopTree& tree, const LoopInfo& loop, const char* what,
+                             const std::string& directive);
+
 /// Of the kernel that runs `nest`: the threads of its blocks and the blocks of its clusters. Around the loops
 /// with partial results of threads stand Reduce nodes, with what combines them and how in
 /// LoopTree::reductions.

@@ -19,9 +19,9 @@ static calotype_error_kind prepare(calotype_context* context, const calotype_cud
   int fit = 0;
   calotype_error_kind kind = CALOTYPE_GOOD;
   if (blocks > PORTABLE_BLOCKS)
-    kind = calotype_cuda_result(context, cuda,
-                                cuda->function_set(function, CALOTYPE_CU_FUNC_NON_PORTABLE_CLUSTER, 1),
-                                "asking for a cluster of more than 8 blocks");
+    kind = calotype_cuda_result_of(context, cuda,
+                                   cuda->function_set(function, CALOTYPE_CU_FUNC_NON_PORTABLE_CLUSTER, 1),
+                                   name, "asking for a cluster of more than 8 blocks");
   if (kind) return kind;
   memset(&cluster, 0, sizeof cluster);
   cluster.id = CALOTYPE_CU_LAUNCH_CLUSTER_DIMENSION;
@@ -35,13 +35,14 @@ static calotype_error_kind prepare(calotype_context* context, const calotype_cud
   launch.shared_bytes = shared_bytes;
   launch.attributes = &cluster;
   launch.attribute_count = 1;
-  kind = calotype_cuda_result(context, cuda, cuda->clusters_that_fit(&fit, function, &launch),
-                              "asking whether a cluster fits");
+  kind = calotype_cuda_result_of(context, cuda, cuda->clusters_that_fit(&fit, function, &launch), name,
+                                 "asking whether a cluster fits");
   if (kind || fit > 0) return kind;
   snprintf(value, sizeof value, "%u", blocks);
-  return calotype_fail(context, CALOTYPE_NO_TARGET, name, value,
-                       "a cluster of %u blocks of %u threads does not fit on %s", blocks, threads,
-                       device->name);
+  return calotype_fail_legal(
+      context, CALOTYPE_NO_TARGET, name, value, "a smaller cluster, fewer threads, or less shared memory",
+      "a cluster of %u blocks of %u threads and %u bytes of dynamic shared memory does not fit on %s", blocks,
+      threads, shared_bytes, device->name);
 }
 
 calotype_error_kind calotype_cuda_kernel_cluster(calotype_context* context,
@@ -50,7 +51,9 @@ calotype_error_kind calotype_cuda_kernel_cluster(calotype_context* context,
                                                  uint32_t blocks, uint32_t threads, uint32_t shared_bytes) {
   calotype_error_kind kind = calotype_cuda_enter(context, device);
   if (kind) return kind;
+  const int mode = calotype_cuda_leave_capture(device);
   kind = prepare(context, device, function, name, blocks, threads, shared_bytes);
+  calotype_cuda_return_to_capture(device, mode);
   calotype_cuda_leave(device);
   return kind;
 }

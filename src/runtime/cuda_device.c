@@ -15,6 +15,9 @@
   } while (0)
 #define TRY(call, action) TRY_OF(NULL, call, action)
 
+/* The first driver whose graphs know of kernels that begin before the one ahead of them has ended. */
+enum { DRIVER_OF_EARLY_LAUNCHES = 12030 };
+
 static calotype_error_kind read_attributes(calotype_context* context, calotype_cuda_device* device) {
   const calotype_cuda* cuda = device->driver;
   const struct {
@@ -29,6 +32,9 @@ static calotype_error_kind read_attributes(calotype_context* context, calotype_c
     TRY(cuda->device_attribute(wanted[i].value, wanted[i].attribute, device->device),
         "reading a device attribute");
   }
+  int version = 0;
+  TRY(cuda->driver_version(&version), "reading the driver's version");
+  device->launches_early = device->major >= 9 && version >= DRIVER_OF_EARLY_LAUNCHES;
   size_t bytes = 0;
   TRY(cuda->device_memory(&bytes, device->device), "reading the device's memory size");
   TRY(cuda->device_name(device->name, (int)sizeof device->name, device->device), "reading the device's name");
@@ -101,17 +107,12 @@ calotype_error_kind calotype_cuda_stream_create(calotype_context* context, const
   INSIDE(device->driver->stream_create(stream, 0), "making a stream");
 }
 
-void calotype_cuda_stream_destroy(const calotype_cuda_device* device, calotype_cu_handle stream) {
-  if (stream) device->driver->stream_destroy(stream);
-}
-
-/* Loading may do what a capture of this thread's streams does not allow otherwise; it is no part of it. */
-static int leave_capture(const calotype_cuda_device* device) {
+int calotype_cuda_leave_capture(const calotype_cuda_device* device) {
   int mode = CALOTYPE_CU_CAPTURE_RELAXED;
   return device->driver->capture_mode(&mode) == 0 ? mode : CALOTYPE_CU_CAPTURE_GLOBAL;
 }
 
-static void return_to_capture(const calotype_cuda_device* device, int mode) {
+void calotype_cuda_return_to_capture(const calotype_cuda_device* device, int mode) {
   device->driver->capture_mode(&mode);
 }
 
@@ -137,9 +138,9 @@ calotype_error_kind calotype_cuda_module_load(calotype_context* context, const c
                                               const void* image, int toolkit, calotype_cu_handle* module) {
   calotype_error_kind kind = calotype_cuda_enter(context, device);
   if (kind) return kind;
-  const int mode = leave_capture(device);
+  const int mode = calotype_cuda_leave_capture(device);
   const calotype_cu_result result = device->driver->module_load(module, image);
-  return_to_capture(device, mode);
+  calotype_cuda_return_to_capture(device, mode);
   kind = loaded(context, device, result, toolkit);
   calotype_cuda_leave(device);
   return kind;
@@ -147,7 +148,9 @@ calotype_error_kind calotype_cuda_module_load(calotype_context* context, const c
 
 void calotype_cuda_module_unload(const calotype_cuda_device* device, calotype_cu_handle module) {
   if (!module || device->driver->context_push(device->context) != 0) return;
+  const int mode = calotype_cuda_leave_capture(device);
   device->driver->module_unload(module);
+  calotype_cuda_return_to_capture(device, mode);
   calotype_cuda_leave(device);
 }
 
@@ -187,34 +190,9 @@ calotype_error_kind calotype_cuda_kernel_find(calotype_context* context, const c
                                               uint32_t shared_bytes, calotype_cu_handle* function) {
   calotype_error_kind kind = calotype_cuda_enter(context, device);
   if (kind) return kind;
-  const int mode = leave_capture(device);
+  const int mode = calotype_cuda_leave_capture(device);
   kind = find_kernel(context, device, module, name, shared_bytes, function);
-  return_to_capture(device, mode);
-  calotype_cuda_leave(device);
-  return kind;
-}
-
-static calotype_error_kind read_figures(calotype_context* context, const calotype_cuda_device* device,
-                                        calotype_cu_handle function, calotype_cuda_figures* figures) {
-  const calotype_cuda* cuda = device->driver;
-  TRY(cuda->function_attribute(&figures->registers, CALOTYPE_CU_FUNC_REGISTERS, function),
-      "reading registers");
-  TRY(cuda->function_attribute(&figures->local_bytes, CALOTYPE_CU_FUNC_LOCAL, function),
-      "reading local memory");
-  TRY(cuda->function_attribute(&figures->static_shared_bytes, CALOTYPE_CU_FUNC_SHARED, function),
-      "reading shared memory");
-  TRY(cuda->function_attribute(&figures->max_threads, CALOTYPE_CU_FUNC_MAX_THREADS, function),
-      "reading threads");
-  return CALOTYPE_GOOD;
-}
-
-calotype_error_kind calotype_cuda_kernel_figures(calotype_context* context,
-                                                 const calotype_cuda_device* device,
-                                                 calotype_cu_handle function,
-                                                 calotype_cuda_figures* figures) {
-  calotype_error_kind kind = calotype_cuda_enter(context, device);
-  if (kind) return kind;
-  kind = read_figures(context, device, function, figures);
+  calotype_cuda_return_to_capture(device, mode);
   calotype_cuda_leave(device);
   return kind;
 }

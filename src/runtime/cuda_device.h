@@ -19,7 +19,8 @@ typedef struct calotype_cuda_device {
   int multiprocessors;
   int shared_bytes; /* a block may have, when asked for */
   int64_t memory_bytes;
-  int has_pool; /* stream-ordered allocation */
+  int has_pool;       /* stream-ordered allocation */
+  int launches_early; /* kernels may come onto the GPU as the one before leaves it, in graphs too */
 } calotype_cuda_device;
 
 /* Open GPU number `ordinal`; fails with the missing piece named. */
@@ -34,7 +35,6 @@ void calotype_cuda_leave(const calotype_cuda_device* device);
 /* A stream of the ordinary kind: its work begins after what the default stream was given before. */
 calotype_error_kind calotype_cuda_stream_create(calotype_context* context, const calotype_cuda_device* device,
                                                 calotype_cu_handle* stream);
-void calotype_cuda_stream_destroy(const calotype_cuda_device* device, calotype_cu_handle stream);
 
 /* A kernel of a module as a launch needs it. Parameters: `buffer_count` pointers, then `scalar_count`
  * scalars. */
@@ -48,9 +48,10 @@ typedef struct calotype_cuda_kernel {
   uint64_t resident;
 } calotype_cuda_kernel;
 
-typedef struct calotype_cuda_figures {
-  int registers, local_bytes, static_shared_bytes, max_threads;
-} calotype_cuda_figures;
+/* Loading and its like may do what a capture of this thread's streams does not allow otherwise; it is no part
+ * of one. Between the two calls the thread's streams are as if none was captured. */
+int calotype_cuda_leave_capture(const calotype_cuda_device* device);
+void calotype_cuda_return_to_capture(const calotype_cuda_device* device, int mode);
 
 /* `image` is a cubin, or PTX ending in a zero, made by the compiler of CUDA `toolkit` (13000 for 13.0). The
  * calling thread may be capturing a stream. */
@@ -61,16 +62,13 @@ void calotype_cuda_module_unload(const calotype_cuda_device* device, calotype_cu
 calotype_error_kind calotype_cuda_kernel_find(calotype_context* context, const calotype_cuda_device* device,
                                               calotype_cu_handle module, const char* name,
                                               uint32_t shared_bytes, calotype_cu_handle* function);
-calotype_error_kind calotype_cuda_kernel_figures(calotype_context* context,
-                                                 const calotype_cuda_device* device,
-                                                 calotype_cu_handle function, calotype_cuda_figures* figures);
 
 /* Whether kernels on the device reach the buffer's memory; the error names the argument. */
 calotype_error_kind calotype_cuda_check_memory(calotype_context* context, const calotype_cuda_device* device,
                                                const char* name, const calotype_buffer* buffer);
 
 /* Addresses of device memory that were checked: a hash says in which set one stands. One that is overwritten
- * is checked again; one that stays after its memory is gone only costs the explanation of what follows. */
+ * is checked again; one that stays after memory of others is gone lets a call through that may fault. */
 typedef struct calotype_cuda_seen {
   uint64_t addresses[32][4]; /* atomic accesses only */
 } calotype_cuda_seen;

@@ -56,7 +56,10 @@ enum { /* CUresult */
        CALOTYPE_CU_HARDWARE_STACK = 714,
        CALOTYPE_CU_LAUNCH_FAILED = 719
 };
-enum { CALOTYPE_CU_LAUNCH_CLUSTER_DIMENSION = 4 }; /* CUlaunchAttributeID */
+enum { /* CUlaunchAttributeID */
+       CALOTYPE_CU_LAUNCH_CLUSTER_DIMENSION = 4,
+       CALOTYPE_CU_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION = 6
+};
 
 /* CUlaunchAttribute, CUlaunchConfig */
 typedef struct calotype_cu_launch_attribute {
@@ -65,6 +68,7 @@ typedef struct calotype_cu_launch_attribute {
   union {
     char bytes[64];
     unsigned dimension[3];
+    int allowed;
   } value;
 } calotype_cu_launch_attribute;
 typedef struct calotype_cu_launch {
@@ -137,6 +141,8 @@ enum {
            (calotype_cu_handle function, unsigned grid_x, unsigned grid_y, unsigned grid_z,                  \
             unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,                     \
             calotype_cu_handle stream, void** parameters, void** extra))                                     \
+  FUNCTION(launch_with, cuLaunchKernelEx,                                                                    \
+           (const calotype_cu_launch* launch, calotype_cu_handle function, void** parameters, void** extra)) \
   FUNCTION(clusters_that_fit, cuOccupancyMaxActiveClusters,                                                  \
            (int* clusters, calotype_cu_handle function, const calotype_cu_launch* launch))                   \
   FUNCTION(event_create, cuEventCreate, (calotype_cu_handle * event, unsigned flags))                        \

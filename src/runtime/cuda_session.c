@@ -29,7 +29,7 @@ static calotype_error_kind session_allocate(void* state, calotype_context* conte
                                   : cuda->allocate(&pointer, (size_t)bytes);
   *memory = (void*)(uintptr_t)pointer;
   if (result == CALOTYPE_CU_OUT_OF_MEMORY) return calotype_out_of_memory(context, owner, bytes);
-  return result_of(session, context, result, "allocating device memory");
+  return calotype_cuda_result_of(context, cuda, result, owner, "allocating device memory");
 }
 
 static void session_release(void* state, void* memory) {
@@ -99,9 +99,16 @@ static calotype_error_kind session_launch(void* state, calotype_context* context
   uint32_t count = 0;
   for (uint32_t i = 0; i < kernel->buffer_count; ++i) parameters[count++] = (void*)&buffers[i];
   for (uint32_t i = 0; i < kernel->scalar_count; ++i) parameters[count++] = (void*)&scalars[i];
-  calotype_cu_result result =
-      session->device->driver->launch(kernel->function, grid[0], grid[1], grid[2], block[0], block[1],
-                                      block[2], kernel->shared_bytes, session->stream, parameters, NULL);
+  calotype_cu_launch_attribute early = {.id = CALOTYPE_CU_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                        .value.allowed = 1};
+  const calotype_cu_launch launch = {.grid = {grid[0], grid[1], grid[2]},
+                                     .block = {block[0], block[1], block[2]},
+                                     .shared_bytes = kernel->shared_bytes,
+                                     .stream = session->stream,
+                                     .attributes = &early,
+                                     .attribute_count = session->device->launches_early ? 1 : 0};
+  const calotype_cu_result result =
+      session->device->driver->launch_with(&launch, kernel->function, parameters, NULL);
   if (result != 0) return launch_failed(session, context, kernel, block, result);
   if (!session->first) session->first = kernel->name;
   session->last = kernel->name;

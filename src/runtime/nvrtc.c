@@ -61,7 +61,8 @@ static void load_builtins(const char* file) {
   globfree(&found);
 }
 
-/* Open the library and find its functions. A library that lacks one is passed over. */
+/* Open the library and find its functions; its version, or 0. A library that lacks one is passed over. Writes
+ * nothing that calotype_nvrtc_version reads, since that may go on meanwhile. */
 static int open_file(const char* file) {
   void* library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   if (!library) return 0;
@@ -79,9 +80,13 @@ static int open_file(const char* file) {
 #undef RESOLVE
   int major = 0, minor = 0;
   if (nvrtc.version(&major, &minor) != 0) return 0;
-  version = major * 1000 + minor * 10;
   is_open = 1;
   load_builtins(file);
+  return major * 1000 + minor * 10;
+}
+
+static int found_in(const char* file, int its_version) {
+  version = its_version;
   snprintf(path, sizeof path, "%s", file);
   return 1;
 }
@@ -106,20 +111,17 @@ static int remembered(const calotype_hash* key, const char* file) {
   void* data = calotype_cache_read(*key, &size);
   if (data && size == sizeof kept) memcpy(&kept, data, sizeof kept);
   free(data);
-  if (kept <= 0) return 0;
-  version = kept;
-  snprintf(path, sizeof path, "%s", file);
-  return 1;
+  return kept > 0 && found_in(file, kept);
 }
 
 static int try_file(const char* file) {
   calotype_hash key;
   const int has_key = key_of_file(file, &key);
   if (has_key && remembered(&key, file)) return 1;
-  if (!open_file(file)) return 0;
-  const int32_t kept = version;
-  if (has_key) calotype_cache_write(key, &kept, sizeof kept);
-  return 1;
+  const int32_t opened = open_file(file);
+  if (!opened) return 0;
+  if (has_key) calotype_cache_write(key, &opened, sizeof opened);
+  return found_in(file, opened);
 }
 
 /* The newest match of a pattern that opens: matches sort by name. */
@@ -188,10 +190,9 @@ int calotype_nvrtc_version(calotype_context* context) {
 
 const char* calotype_nvrtc_path(void) { return path; }
 
+/* A file that is another one by now would give code under the wrong version. */
 static void open_found(void) {
-  char file[sizeof path];
-  memcpy(file, path, sizeof file);
-  if (!is_open) open_file(file);
+  if (!is_open && open_file(path) != version) is_open = 0;
 }
 
 /* One text of a program through its pair of functions; null without memory or text. */

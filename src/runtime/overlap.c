@@ -6,6 +6,8 @@
 
 #include "runtime/overlap.h"
 
+#include <string.h>
+
 #include "runtime/context.h"
 
 typedef __int128 wide;
@@ -136,4 +138,26 @@ int calotype_overlaps_itself(const calotype_buffer* a) {
     add_term(&e, stride, -reach, reach);
   }
   return solvable(&e, 0, 0, 0);
+}
+
+int calotype_lies_together(const calotype_buffer* a) {
+  int64_t bytes, below;
+  return calotype_span(a, &bytes, &below) == 0 &&
+         bytes == calotype_elements(a) * calotype_type_bytes(a->type);
+}
+
+static void scatter(const calotype_buffer* b, int d, char* to, const char* image) {
+  const int64_t size = calotype_type_bytes(b->type);
+  if (d < 0 || (d == 0 && b->dims[0].stride == 1)) {
+    memcpy(to, image, (size_t)(d < 0 ? size : b->dims[0].extent * size));
+    return;
+  }
+  for (int64_t i = 0; i < b->dims[d].extent; ++i) {
+    const int64_t offset = i * b->dims[d].stride * size;
+    scatter(b, d - 1, to + offset, image + offset);
+  }
+}
+
+void calotype_scatter(const calotype_buffer* a, char* to, const char* image) {
+  scatter(a, a->rank - 1, to, image);
 }

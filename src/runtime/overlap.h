@@ -1,5 +1,5 @@
 #pragma once
-/* Whether strided buffers share memory: a range test refined by strides. */
+/* The memory of strided buffers: whether two share it, how far one reaches, and copies of its elements. */
 
 #include "calotype/runtime.h"
 
@@ -21,6 +21,13 @@ int calotype_span(const calotype_buffer* a, int64_t* bytes, int64_t* below);
 
 /* Number of elements; 0 if an extent is 0. Saturates. */
 int64_t calotype_elements(const calotype_buffer* a);
+
+/* 1 if the elements fill their span. Requires a span that fits. */
+int calotype_lies_together(const calotype_buffer* a);
+
+/* Copy the elements out of an image of the span, at whose element at `data` `image` points, to `to`, which
+ * lies likewise; what is between them stays. */
+void calotype_scatter(const calotype_buffer* a, char* to, const char* image);
 
 #ifdef __cplusplus
 }

@@ -29,30 +29,13 @@ static calotype_error_kind make_mirror(const call* c, uint32_t i) {
   return device->upload(device->state, c->context, start, (const char*)b->data - below, bytes);
 }
 
-/* Copy the elements of `b` out of `staged`, an image of its span; what lies between them stays untouched. */
-static void scatter(const calotype_buffer* b, int d, char* to, const char* staged) {
-  const int64_t size = calotype_type_bytes(b->type);
-  if (d < 0) {
-    memcpy(to, staged, (size_t)size);
-    return;
-  }
-  if (d == 0 && b->dims[0].stride == 1) {
-    memcpy(to, staged, (size_t)(b->dims[0].extent * size));
-    return;
-  }
-  for (int64_t i = 0; i < b->dims[d].extent; ++i) {
-    const int64_t offset = i * b->dims[d].stride * size;
-    scatter(b, d - 1, to + offset, staged + offset);
-  }
-}
-
 static calotype_error_kind bring_back(const call* c, uint32_t i) {
   const calotype_device* device = c->code->device;
   const calotype_buffer* b = c->arguments[i].buffer;
   int64_t bytes, below;
   calotype_span(b, &bytes, &below);
   const void* mirror = (const char*)c->argument_memory[i].pointer - below;
-  if (bytes == calotype_elements(b) * calotype_type_bytes(b->type)) {
+  if (calotype_lies_together(b)) {
     return device->download(device->state, c->context, (char*)b->data - below, mirror, bytes);
   }
   char* staged = calotype_allocate(c->context, (size_t)bytes);
@@ -63,7 +46,7 @@ static calotype_error_kind bring_back(const call* c, uint32_t i) {
   calotype_error_kind kind = device->download(device->state, c->context, staged, mirror, bytes);
   calotype_error_kind finished = device->finish(device->state, c->context);
   if (!kind) kind = finished;
-  if (!kind) scatter(b, b->rank - 1, b->data, staged + below);
+  if (!kind) calotype_scatter(b, b->data, staged + below);
   calotype_release(c->context, staged);
   return kind;
 }
@@ -203,6 +186,11 @@ calotype_error_kind call_run_device(const call* c) {
   if (!kind) kind = run_steps(c);
   if (!kind) kind = bring_outputs_back(c);
   release_all(c);
-  if (!kind && mirrored) kind = device->finish(device->state, c->context);
+  if (mirrored) { /* after a failure too: copies may still use the caller's memory */
+    calotype_context rest;
+    memset(&rest, 0, sizeof rest);
+    calotype_error_kind finished = device->finish(device->state, kind ? &rest : c->context);
+    if (!kind) kind = finished;
+  }
   return kind;
 }

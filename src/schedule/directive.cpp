@@ -97,6 +97,12 @@ ArgSpec tail_argument() {
           .choices = tail_options()};
 }
 
+std::vector<std::pair<std::string, Value>> with_tail(std::vector<std::pair<std::string, Value>> args,
+                                                     Tail tail) {
+  if (tail != Tail::Auto) args.emplace_back("tail", text_of(tail));
+  return args;
+}
+
 Value names_of(const std::vector<LoopName>& loops) {
   Value::List list;
   for (const LoopName& loop : loops) list.emplace_back(loop.name);

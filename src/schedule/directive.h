@@ -106,6 +106,9 @@ std::int64_t number_of(const Value& value, const std::vector<Knob>& knobs);
 
 /// The argument that several directives share.
 ArgSpec tail_argument();
+/// What a directive is recorded with: its arguments, and the tail unless it is Auto.
+std::vector<std::pair<std::string, Value>> with_tail(std::vector<std::pair<std::string, Value>> args,
+                                                     Tail tail);
 /// The recorded form of a C++ argument list of loops.
 Value names_of(const std::vector<LoopName>& loops);
 const std::string& text_of(const Value& value);

@@ -136,11 +136,13 @@ class StageCheck {
       return refuse(loop, fmt::format("a cluster of {} blocks", *extent),
                     fmt::format("at most {} on {}", most, state_.out.target.str()));
     const FuncSchedule& f = state_.out.of(func_);
-    if (at && f.memory != Memory::Register && !state_.loop(loop).reduction)
-      refuse(loop,
-             fmt::format("each block of the cluster would compute a part of '{}', which all of them read",
-                         state_.def(func_).name),
-             "store_in(register), for those who read their own part; or compute_at the cluster loop");
+    if (at && f.memory != Memory::Register)
+      refuse(
+          loop,
+          fmt::format("each block of the cluster would compute a part of '{}', which all of them read",
+                      state_.def(func_).name),
+          "store_in(register), for those who read their own part or for partial results of a reduction; or "
+          "compute_at the cluster loop");
   }
 
   void threads() {
@@ -266,11 +268,42 @@ void require_apart(const Application& a, LoopId loop, ir::ThreadPart part) {
 
 }  // namespace
 
-void bind_part(Application& a, LoopId loop, ir::ThreadPart part) {
+void apply_part(Application& a, const char* suffix, ir::ThreadPart part) {
+  LoopId loop = a.loop("loop");
+  const std::string name = a.state.loop(loop).name;
+  require_bindable(a, loop);
+  if (a.has("by"))
+    loop =
+        split_loop(a, loop, name + ".o", fmt::format("{}.{}", name, suffix), a.integer("by"), a.tail()).inner;
   require_bindable(a, loop);
   require_apart(a, loop, part);
   bind_loop(a, loop, ir::Binding::GpuThread, 0);
   a.state.out.loops[loop.value].part = part;
+}
+
+DirectiveSpec part_spec(const char* name, const char* parts, std::int64_t most, std::string doc,
+                        void (*apply)(Application&)) {
+  return {
+      .name = name,
+      .addresses = Addresses::Stage,
+      .doc = std::move(doc),
+      .args = {{.name = "loop", .kind = ArgKind::Loop, .doc = "the loop"},
+               {.name = "by",
+                .kind = ArgKind::Integer,
+                .doc = fmt::format("{} along the loop", parts),
+                .optional = true,
+                .high = most},
+               tail_argument()},
+      .reorders = "if a reduction loop's threads have partial results",
+      .refused =
+          {"the target is no GPU", fmt::format("the loop has more than {} iterations", most),
+           "another loop of the stage is bound to them, or a loop to threads as a whole",
+           "the block has threads along y or z",
+           "a loop is a reduction loop of which two iterations may meet in one place (a race), and neither "
+           "is the update atomic nor have threads partial results (see gpu_threads)",
+           "the stage is neither inside its own block loops nor computed inside a block",
+           "the stage is computed inside a thread already", "the loop is bound already"},
+      .apply = apply};
 }
 
 void require_blocks(const Application& a, std::size_t least) {

@@ -23,8 +23,12 @@ void require_bindable(const Application& a, LoopId loop);
 /// Binds loops to the next free axes: x, then y, then z.
 void bind_axes(Application& a, const std::vector<LoopId>& loops, ir::Binding binding);
 
-/// Binds a loop to the lanes of a warp or to the warps of the block.
-void bind_part(Application& a, LoopId loop, ir::ThreadPart part);
+/// What gpu_lanes and gpu_warps apply: binds a loop, or the inner part of one that is split into LOOP.o and
+/// LOOP.suffix, to the lanes of a warp or to the warps of the block.
+void apply_part(Application& a, const char* suffix, ir::ThreadPart part);
+/// The directive of that name, which binds to at most `most` of them ("lanes").
+DirectiveSpec part_spec(const char* name, const char* parts, std::int64_t most, std::string doc,
+                        void (*apply)(Application&));
 /// For a directive on the grid of a stage: refuses one with fewer block loops of its own than `least`, 1
 /// or 2.
 void require_blocks(const Application& a, std::size_t least);

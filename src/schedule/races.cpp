@@ -95,9 +95,11 @@ class StageRaces {
     std::string text = "pure loops";
     if (proof.unproved.empty())
       text += fmt::format("; rfactor makes '{}' pure in a Func of its own", state_.loop(id).name);
-    if (state_.loop(id).binding == ir::Binding::GpuThread && !by_threads(id) && proof.unproved.empty())
-      text += fmt::format("; store_in(register) of '{}' at block level: a partial result in each thread",
-                          f_.name);
+    const bool cluster = state_.loop(id).binding == ir::Binding::GpuCluster;
+    if ((cluster || state_.loop(id).binding == ir::Binding::GpuThread) && !by_threads(id) &&
+        proof.unproved.empty())
+      text += fmt::format("; store_in(register) of '{}' at block level: a partial result in each {}", f_.name,
+                          cluster ? "block" : "thread");
     const bool several = f_.is_tuple() && !state_.out.target.is_gpu() && proof.unproved.empty() &&
                          proof.commutative && state_.loop(id).binding != ir::Binding::Vector;
     if ((def_.reduce_op && !f_.is_tuple()) || several)
@@ -159,15 +161,6 @@ class StageRaces {
   /// Partial results of threads. False: refused.
   template <class Refuse>
   bool check_threads(const LaneNest& nest, bool in_order, const Refuse& refuse_nest) {
-    for (LoopId id : nest.vectors)
-      if (!nest.is_lane(id)) {
-        refuse_nest(
-            fmt::format("the lanes of '{}' are results of their own, each of which the threads of '{}' "
-                        "would combine",
-                        state_.loop(id).name, state_.loop(nest.threads.back()).name),
-            id, "a serial or unrolled loop outside the reduction's");
-        return false;
-      }
     // Thread after thread has what follows in the RDom where each has all of a stretch.
     if (in_order && (nest.threads.size() > 1 || !nest.lanes.empty() || nest.around != nest.threads.back())) {
       refuse_nest("of equal terms the first counts, so that partial results are combined in their order",

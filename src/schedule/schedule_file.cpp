@@ -7,6 +7,7 @@
 
 #include "calotype/pipeline.h"
 #include "schedule/file.h"
+#include "schedule/gpu.h"
 
 namespace calotype {
 
@@ -79,7 +80,7 @@ static std::int64_t threads_of(const Scheduled& s) {
         if (s.loop(id).binding != ir::Binding::GpuThread) continue;
         for (const Transform& t : stage.transforms)
           if (t.kind == Transform::Kind::Split && t.inner == id) {
-            threads *= s.loop(id).part == ir::ThreadPart::Lane ? 32 : t.factor;
+            threads *= s.loop(id).part == ir::ThreadPart::Lane ? warp_lanes : t.factor;
             any = true;
           }
       }

@@ -11,6 +11,18 @@
 
 namespace calotype::schedule {
 
+std::vector<std::pair<std::string, Value>> tile_arguments(const std::vector<LoopName>& loops,
+                                                          const std::vector<LoopName>& outer,
+                                                          const std::vector<LoopName>& inner,
+                                                          const std::vector<Factor>& factors, Tail tail) {
+  std::vector<LoopName> into = outer;
+  into.insert(into.end(), inner.begin(), inner.end());
+  return with_tail({{"loops", names_of(loops)},
+                    {"into", names_of(into)},
+                    {"by", Value::List(factors.begin(), factors.end())}},
+                   tail);
+}
+
 TileLoops tile_loops(Application& a, const std::vector<LoopId>& loops, const std::vector<std::string>& into,
                      const std::vector<std::int64_t>& by) {
   const std::size_t n = loops.size();

@@ -6,6 +6,12 @@
 
 namespace calotype::schedule {
 
+/// What a call in C++ is recorded with.
+std::vector<std::pair<std::string, Value>> tile_arguments(const std::vector<LoopName>& loops,
+                                                          const std::vector<LoopName>& outer,
+                                                          const std::vector<LoopName>& inner,
+                                                          const std::vector<Factor>& factors, Tail tail);
+
 /// In the order of the loops tiled.
 struct TileLoops {
   std::vector<LoopId> outer, inner;

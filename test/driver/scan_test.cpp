@@ -1,30 +1,17 @@
 // Scans that share a loop hold their last values alone, in registers or a ring, and give what whole rows
 // give.
 
+#include "support/pipelines.h"
 #include "support/run.h"
 
 namespace calotype {
 namespace {
 
+using testing::online;
 using testing::random_buffer;
 using testing::targets;
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-/// log of the sum of exp(x(i, k)) over k, by a running maximum and a sum that is scaled whenever it moves.
-Pipeline online() {
-  Dim N("N"), K("K");
-  ImageParam x(Float(32), {N, K}, "x");
-  Var i("i"), k("k");
-  RDom r(0, K, "r");
-  Func m("m"), l("l"), out("out");
-  m(i, k) = -1e30f;
-  m(i, r) = max(m(i, r - 1), x(i, r));
-  l(i, k) = 0.0f;
-  l(i, r) = l(i, r - 1) * exp(m(i, r - 1) - m(i, r)) + exp(x(i, r) - m(i, r));
-  out(i) = m(i, K - 1) + log(l(i, K - 1));
-  return Pipeline("online", {x}, {Output(out, {N})});
-}
 
 /// The same dependences in whole numbers, with a row of sums weighted by v beside them.
 Pipeline weighted() {

@@ -9,6 +9,7 @@
 
 #include "calotype/calotype.h"
 #include "support/powers.h"
+#include "support/reductions.h"
 #include "support/run.h"
 
 namespace calotype {
@@ -20,35 +21,7 @@ using testing::powers;
 const Var c("c"), y("y");
 const Target target = Target::interpreter("sm_90a");
 
-struct Operation {
-  const char* name;
-  std::function<Expr(Expr, Expr)> apply;
-  bool bools = false, numbers = true, floats = true;
-};
-
-const std::vector<Operation>& operations() {
-  static const std::vector<Operation> all = {
-      {"sum", [](Expr a, Expr b) { return a + b; }},
-      {"product", [](Expr a, Expr b) { return a * b; }},
-      {"least", [](Expr a, Expr b) { return min(a, b); }},
-      {"largest", [](Expr a, Expr b) { return max(a, b); }},
-      {"bits_and", [](Expr a, Expr b) { return a & b; }, true, true, false},
-      {"bits_or", [](Expr a, Expr b) { return a | b; }, true, true, false},
-      {"bits_xor", [](Expr a, Expr b) { return a ^ b; }, false, true, false},
-      {"all", [](Expr a, Expr b) { return a && b; }, true, false, false},
-      {"any", [](Expr a, Expr b) { return a || b; }, true, false, false},
-  };
-  return all;
-}
-
-std::vector<Type> types_of(const Operation& op) {
-  std::vector<Type> types;
-  if (op.bools) types.push_back(Bool());
-  if (op.numbers)
-    for (int bits : {8, 16, 32, 64}) types.insert(types.end(), {Int(bits), UInt(bits)});
-  if (op.floats) types.insert(types.end(), {Float(16), BFloat(16), Float(32), Float(64)});
-  return types;
-}
+using Operation = testing::ReductionOperation;
 
 /// f(y) op= in(k, y) for all k, and every element of the row beside it: out(c, y) = select(in, f).
 Pipeline rows(const Operation& op, Type type, bool some = false) {
@@ -76,8 +49,8 @@ void expect_rows(const Pipeline& p, const Schedule& s, Type type, std::int64_t k
 }
 
 TEST(ThreadReductions, EveryOperationOfEveryType) {
-  for (const Operation& op : operations())
-    for (const Type type : types_of(op)) {
+  for (const Operation& op : testing::reduction_operations())
+    for (const Type type : testing::types_of(op)) {
       Schedule s = row_a_block(64);
       s["f"].update().gpu_threads("k", 64);
       for (const std::int64_t k : {1, 64, 133}) expect_rows(rows(op, type), s, type, k);
@@ -85,7 +58,8 @@ TEST(ThreadReductions, EveryOperationOfEveryType) {
 }
 
 TEST(ThreadReductions, EveryLengthAndNumberOfThreads) {
-  const Pipeline p = rows(operations()[0], Int(32)), some = rows(operations()[3], Float(32), true);
+  const Pipeline p = rows(testing::reduction_operations()[0], Int(32)),
+                 some = rows(testing::reduction_operations()[3], Float(32), true);
   for (const int threads : {1, 2, 7, 31, 32, 33, 96, 256, 1000, 1024})
     for (const std::int64_t k : {1, 2, 31, 32, 33, 257}) {
       Schedule s = row_a_block(40);
@@ -96,7 +70,7 @@ TEST(ThreadReductions, EveryLengthAndNumberOfThreads) {
 }
 
 TEST(ThreadReductions, LoopsInsideOutsideAndLanes) {
-  const Pipeline p = rows(operations()[0], Float(32), true);
+  const Pipeline p = rows(testing::reduction_operations()[0], Float(32), true);
   for (const std::int64_t k : {1, 31, 100, 1023}) {
     for (const int vector : {2, 3, 4}) {
       Schedule s = row_a_block(64);
@@ -114,7 +88,7 @@ TEST(ThreadReductions, LoopsInsideOutsideAndLanes) {
 
 /// A row a warp, with rows that there are none of in the last block: lanes are combined, warps are not.
 TEST(ThreadReductions, ARowAWarp) {
-  const Pipeline p = rows(operations()[0], Float(32));
+  const Pipeline p = rows(testing::reduction_operations()[0], Float(32));
   for (const int lanes : {1, 4, 5, 32})
     for (const int warps : {1, 3, 8})
       for (const std::int64_t n : {1, 5, 16}) {
@@ -353,7 +327,8 @@ TEST(ThreadReductions, ReadsAndUpdatesOfOtherThreadsAreRefused) {
 TEST(ThreadReductions, AreListedInNumerics) {
   Schedule s = row_a_block(64);
   s["f"].update().gpu_threads("k", 64);
-  const Pipeline floats = rows(operations()[0], Float(32)), whole = rows(operations()[0], Int(32));
+  const Pipeline floats = rows(testing::reduction_operations()[0], Float(32)),
+                 whole = rows(testing::reduction_operations()[0], Int(32));
   EXPECT_EQ(schedule::apply_or_throw(floats.graph(), s, target).numerics.reassociates,
             std::vector<std::string>{"f.k"});
   EXPECT_TRUE(schedule::apply_or_throw(whole.graph(), s, target).numerics.reassociates.empty());
@@ -361,7 +336,7 @@ TEST(ThreadReductions, AreListedInNumerics) {
 
 /// One barrier where warps exchange, none within a warp.
 TEST(ThreadReductions, BarriersAreFew) {
-  const Pipeline p = rows(operations()[0], Float(32));
+  const Pipeline p = rows(testing::reduction_operations()[0], Float(32));
   const auto count = [&](int threads) {
     Schedule s = row_a_block(threads);
     s["f"].update().gpu_threads("k", threads);

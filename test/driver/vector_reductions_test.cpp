@@ -9,6 +9,7 @@
 
 #include "calotype/calotype.h"
 #include "support/powers.h"
+#include "support/reductions.h"
 #include "support/run.h"
 
 namespace calotype {
@@ -20,35 +21,7 @@ using testing::targets;
 
 const Var x("x"), y("y");
 
-struct Operation {
-  const char* name;
-  std::function<Expr(Expr, Expr)> apply;
-  bool bools = false, numbers = true, floats = true;
-};
-
-const std::vector<Operation>& operations() {
-  static const std::vector<Operation> all = {
-      {"sum", [](Expr a, Expr b) { return a + b; }},
-      {"product", [](Expr a, Expr b) { return a * b; }},
-      {"least", [](Expr a, Expr b) { return min(a, b); }},
-      {"largest", [](Expr a, Expr b) { return max(a, b); }},
-      {"bits_and", [](Expr a, Expr b) { return a & b; }, true, true, false},
-      {"bits_or", [](Expr a, Expr b) { return a | b; }, true, true, false},
-      {"bits_xor", [](Expr a, Expr b) { return a ^ b; }, false, true, false},
-      {"all", [](Expr a, Expr b) { return a && b; }, true, false, false},
-      {"any", [](Expr a, Expr b) { return a || b; }, true, false, false},
-  };
-  return all;
-}
-
-std::vector<Type> types_of(const Operation& op) {
-  std::vector<Type> types;
-  if (op.bools) types.push_back(Bool());
-  if (op.numbers)
-    for (int bits : {8, 16, 32, 64}) types.insert(types.end(), {Int(bits), UInt(bits)});
-  if (op.floats) types.insert(types.end(), {Float(16), BFloat(16), Float(32), Float(64)});
-  return types;
-}
+using Operation = testing::ReductionOperation;
 
 /// f(y) op= in(k, y) for all k.
 Pipeline rows(const Operation& op, Type type, bool some = false) {
@@ -69,8 +42,8 @@ void on_threads(Stage s, const Target& target, const std::string& loop) {
 
 TEST(VectorReductions, EveryOperationOfEveryType) {
   for (const Target& target : targets())
-    for (const Operation& op : operations())
-      for (const Type type : types_of(op)) {
+    for (const Operation& op : testing::reduction_operations())
+      for (const Type type : testing::types_of(op)) {
         Schedule s;
         on_threads(s["f"], target, "y");
         on_threads(s["f"].update(), target, "y");
@@ -91,7 +64,7 @@ TEST(VectorReductions, EveryLengthAndFactor) {
         on_threads(s["f"].update(), target, "y");
         s["f"].update().vectorize("k", lanes, tail);
         for (const bool some : {false, true}) {
-          const Pipeline p = rows(operations()[0], Float(32), some);
+          const Pipeline p = rows(testing::reduction_operations()[0], Float(32), some);
           for (const std::int64_t k : {1, 2, 15, 16, 17, 64, 67})
             expect_matches(p, s, target, {testing::powers(Float(32), {k, 3}, static_cast<unsigned>(k))},
                            {Buffer(Float(32), {3})});
@@ -100,7 +73,8 @@ TEST(VectorReductions, EveryLengthAndFactor) {
 }
 
 TEST(VectorReductions, AreListedInNumerics) {
-  const Pipeline floats = rows(operations()[0], Float(32)), whole = rows(operations()[0], Int(32));
+  const Pipeline floats = rows(testing::reduction_operations()[0], Float(32)),
+                 whole = rows(testing::reduction_operations()[0], Int(32));
   Schedule s;
   s["f"].update().vectorize("k", 8);
   const Target target = Target::host();
@@ -199,7 +173,7 @@ TEST(VectorReductions, TheFirstOfEqualOnesStaysTheFirst) {
 
 /// A pure loop and a reduction loop as one vector of 4 x 8 lanes, either way round.
 TEST(VectorReductions, BesideAVectorOfPlaces) {
-  const Pipeline p = rows(operations()[0], Int(32), true);
+  const Pipeline p = rows(testing::reduction_operations()[0], Int(32), true);
   for (const Target& target : targets()) {
     if (target.is_gpu()) continue;
     Schedule inside, outside;

@@ -41,9 +41,16 @@ void check_reference(const std::string& op, const std::string& types, const cli:
                      const std::map<std::string, double>& params, const ClosedForm& expected,
                      double relative = 1e-12, std::size_t output = 0);
 
-/// The schedule's results equal the reference.
+/// Whether the sizes are among those that the schedule's assume directives name.
+bool is_for(const Pipeline& pipeline, const Schedule& schedule, const Target& target,
+            const cli::Sizes& sizes);
+
+/// The schedule's results equal the reference; a call with sizes that it is not for is refused with nothing
+/// written.
 void check_schedule(const ScheduleCase& c, const cli::Sizes& sizes,
                     const std::map<std::string, double>& params = {});
+/// The same under a schedule of the caller's, which messages call by c.schedule.
+void check_schedule(const Schedule& schedule, const ScheduleCase& c, const cli::Sizes& sizes);
 /// The same for a call of the caller's.
 void check_call(const ScheduleCase& c, const Pipeline& pipeline, const cli::Call& call);
 

@@ -69,14 +69,12 @@ TEST(GpuThreads, TakesReductionsInRegisters) {
 }
 
 TEST(GpuThreads, IsRefusedForPartialResults) {
-  Schedule inside = sums_in_registers(), lanes = sums_in_registers(), memory;
+  Schedule inside = sums_in_registers(), memory;
   memory["C"].gpu_blocks("n", "m");
   memory["acc"].compute_at("C", "n").store_in(Memory::Shared).update().gpu_threads("k", 32);
   expect_refused(matmul(), memory, {"is a race", "store_in(register) of 'acc' at block level"}, gpu);
   inside["acc"].update().reorder("n", "k").gpu_threads("k", 32);
   expect_refused(matmul(), inside, {"'n' lies inside the bound reduction loop 'k.t'", "reorder"}, gpu);
-  lanes["acc"].update().vectorize("n", 4).gpu_threads("k", 32);
-  expect_refused(matmul(), lanes, {"the lanes of 'n.v' are results of their own"}, gpu);
 }
 
 /// f = 2 f + in, and the first place of a row's largest value.

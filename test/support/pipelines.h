@@ -41,6 +41,21 @@ inline Pipeline row_sums() {
   return Pipeline("row_sums", {in}, {Output(out, {N, R})});
 }
 
+/// log of the sum of exp(x(i, k)) over k, by a running maximum and a sum that is scaled whenever it moves.
+inline Pipeline online() {
+  Dim N("N"), K("K");
+  ImageParam x(Float(32), {N, K}, "x");
+  Var i("i"), k("k");
+  RDom r(0, K, "r");
+  Func m("m"), l("l"), out("out");
+  m(i, k) = -1e30f;
+  m(i, r) = max(m(i, r - 1), x(i, r));
+  l(i, k) = 0.0f;
+  l(i, r) = l(i, r - 1) * exp(m(i, r - 1) - m(i, r)) + exp(x(i, r) - m(i, r));
+  out(i) = m(i, K - 1) + log(l(i, K - 1));
+  return Pipeline("online", {x}, {Output(out, {N})});
+}
+
 /// Sizes that one extent of the input holds together: W + H and 2 H.
 inline Pipeline joint_sizes() {
   Dim W("W"), H("H");

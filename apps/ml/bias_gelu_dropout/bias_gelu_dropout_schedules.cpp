@@ -47,7 +47,9 @@ Schedule gpu(const OperatorTypes& types) {
       .gpu_threads("c.o", threads)
       .unroll("c.o.o", unroll)
       .gpu_blocks("c.o.o.o", "r");
-  for (const char* once : {"key", "threshold", "scale"})
+  // One thread of a block makes the key of the row, by some twenty operations.
+  s["key"].compute_at("out", "c.o.o.o").store_in(Memory::Shared);
+  for (const char* once : {"threshold", "scale"})
     s[once].compute_at("out", "c.o.o.o").store_in(Memory::Register);
   s["words"].compute_at("out", "c.o.t").store_in(Memory::Register).unroll("four");
   return s;

@@ -72,7 +72,8 @@ Schedule gpu_registers(const OperatorTypes& types) {
   s.assume("N", Assumption::range(1, columns));
   s["h"].compute_at("out", "r").store_in(Memory::Register);
   s["h"].vectorize("c", vector).gpu_threads("c.o", threads).unroll("c.o.o");
-  s["out"].compute_root().gpu_blocks("r").vectorize("c", vector).gpu_threads("c.o", threads).unroll("c.o.o");
+  s["out"].compute_root().gpu_blocks("r");
+  s["out"].vectorize("c", vector).gpu_threads("c.o", threads).unroll("c.o.o");
   s["scale"].compute_at("out", "r").store_in(Memory::Register);
   for (const char* stage : {"total", "squares"}) {
     s[stage].compute_at("out", "r").store_in(Memory::Register);
@@ -103,11 +104,35 @@ Schedule gpu_short(const OperatorTypes& types) {
   return s;
 }
 
+// Rows of at most COLUMNS by the blocks of a cluster, which have PART columns each: as in one block, and sums
+// are combined through their shared memory.
+Schedule gpu_cluster(const OperatorTypes& types) {
+  Schedule s;
+  const Knob columns = s.knob("COLUMNS", 65536), part = s.knob("PART", 8192),
+             threads = s.knob("THREADS", 512), vector = s.knob("VECTOR", 16 / types.all().bytes());
+  const auto in_parts = [&](Stage stage, const std::string& loop) {
+    stage.split(loop, "part", "own", part).vectorize("own", vector).gpu_threads("own.o", threads);
+    stage.unroll("own.o.o").cluster("part");
+  };
+  s.assume("N", Assumption::range(1, columns));
+  s["h"].compute_at("out", "r").store_in(Memory::Register);
+  in_parts(s["h"], "c");
+  s["out"].compute_root().gpu_blocks("r");
+  in_parts(s["out"], "c");
+  s["scale"].compute_at("out", "r").store_in(Memory::Register);
+  for (const char* stage : {"total", "squares"}) {
+    s[stage].compute_at("out", "r").store_in(Memory::Register);
+    in_parts(s[stage].update(), "k");
+  }
+  return s;
+}
+
 CALOTYPE_SCHEDULES(layernorm_residual)
     .schedule("naive", Target::Kind::Host, "every stage for all rows, the output serial", naive)
     .schedule("host", Target::Kind::Host, "a row at a time, in vectors and in parallel", host)
     .schedule("gpu", Target::Kind::Cuda, "a row a block, sums by its threads in vectors", gpu)
     .schedule("gpu_registers", Target::Kind::Cuda, "as gpu, the row in registers", gpu_registers)
-    .schedule("gpu_short", Target::Kind::Cuda, "a row a warp, in registers", gpu_short);
+    .schedule("gpu_short", Target::Kind::Cuda, "a row a warp, in registers", gpu_short)
+    .schedule("gpu_cluster", Target::Kind::Cuda, "a row by the blocks of a cluster", gpu_cluster);
 
 }  // namespace

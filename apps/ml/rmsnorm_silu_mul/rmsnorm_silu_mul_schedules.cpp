@@ -104,12 +104,37 @@ Schedule gpu_short(const OperatorTypes& types) {
   return s;
 }
 
+// Rows of at most COLUMNS by the blocks of a cluster, which have PART columns each: as in one block, and the
+// sum of squares is combined through their shared memory.
+Schedule gpu_cluster(const OperatorTypes& types) {
+  Schedule s;
+  const Knob columns = s.knob("COLUMNS", 65536), part = s.knob("PART", 8192),
+             threads = s.knob("THREADS", 512), vector = s.knob("VECTOR", 16 / types.all().bytes());
+  const auto in_parts = [&](Stage stage, const std::string& loop) {
+    stage.split(loop, "part", "own", part).vectorize("own", vector).gpu_threads("own.o", threads);
+    stage.unroll("own.o.o").cluster("part");
+  };
+  s.assume("N", Assumption::range(1, columns));
+  s["value"].compute_inline();
+  s["out"].compute_root().gpu_blocks("r");
+  in_parts(s["out"], "c");
+  for (const char* stage : {"squares", "scale"}) s[stage].compute_at("out", "r").store_in(Memory::Register);
+  in_parts(s["squares"].update(), "k");
+  for (const char* input : {"x", "up"}) {
+    Stage row = s.in(input);
+    row.compute_at("out", "r").store_in(Memory::Register);
+    in_parts(row, "d0");
+  }
+  return s;
+}
+
 CALOTYPE_SCHEDULES(rmsnorm_silu_mul)
     .schedule("naive", Target::Kind::Host, "sums of squares of all rows first, the output serial", naive)
     .schedule("rows", Target::Kind::Host, "a row at a time, in parallel", rows)
     .schedule("host", Target::Kind::Host, "the rows vectorised, a sum of squares for each lane", host)
     .schedule("gpu", Target::Kind::Cuda, "a row a block, squares added by its threads in vectors", gpu)
     .schedule("gpu_registers", Target::Kind::Cuda, "as gpu, the row in registers", gpu_registers)
-    .schedule("gpu_short", Target::Kind::Cuda, "a row a warp, in registers", gpu_short);
+    .schedule("gpu_short", Target::Kind::Cuda, "a row a warp, in registers", gpu_short)
+    .schedule("gpu_cluster", Target::Kind::Cuda, "a row by the blocks of a cluster", gpu_cluster);
 
 }  // namespace

@@ -83,8 +83,10 @@ Schedule gpu_registers(const OperatorTypes& types) {
   s.assume("N", Assumption::range(1, columns));
   s["out"].compute_root().gpu_blocks("i", "j", "l").vectorize("n", vector).gpu_threads("n.o", threads);
   s["out"].unroll("n.o.o");
-  s["value"].compute_at("out", "i").store_in(Memory::Register);
-  s["value"].vectorize("n", vector).gpu_threads("n.o", threads).unroll("n.o.o");
+  Stage row = s.in("x");
+  row.compute_at("out", "i").store_in(Memory::Register);
+  row.vectorize("d0", vector).gpu_threads("d0.o", threads).unroll("d0.o.o");
+  s["value"].compute_inline();
   s["e"].compute_inline();
   for (const char* stage : {"peak", "total"}) {
     s[stage].compute_at("out", "i").store_in(Memory::Register);
@@ -129,8 +131,10 @@ Schedule gpu_cluster(const OperatorTypes& types) {
   s.assume("N", Assumption::range(1, columns));
   s["out"].compute_root().gpu_blocks("i", "j", "l");
   in_parts(s["out"], "n");
-  s["value"].compute_at("out", "i").store_in(Memory::Register);
-  in_parts(s["value"], "n");
+  Stage row = s.in("x");
+  row.compute_at("out", "i").store_in(Memory::Register);
+  in_parts(row, "d0");
+  s["value"].compute_inline();
   s["e"].compute_inline();
   for (const char* stage : {"peak", "total"}) {
     s[stage].compute_at("out", "i").store_in(Memory::Register);

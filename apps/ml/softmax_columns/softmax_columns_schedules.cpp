@@ -55,9 +55,42 @@ Schedule gpu(const OperatorTypes&) {
   return s;
 }
 
+// Strips of STRIP columns by the blocks of a cluster, each of which has PART of at most ROWS rows: a thread
+// has a vector of columns in each of its rows, in registers. Maxima and sums are combined by the threads of a
+// column, and through the shared memory of the cluster.
+Schedule gpu_cluster(const OperatorTypes& types) {
+  Schedule s;
+  const int width = 16 / types.all().bytes();
+  const Knob rows = s.knob("ROWS", 4096), part = s.knob("PART", 512), strip = s.knob("STRIP", 8 * width),
+             vector = s.knob("VECTOR", width), threads = s.knob("THREADS", 32);
+  s.assume("R", Assumption::range(1, rows)).assume("N", Assumption::multiple(strip));
+  // A block of the cluster has a part, its threads along y take turns with the rows of that.
+  const auto in_parts = [&](Stage stage, const std::string& row) {
+    stage.split(row, "part", "own", part).split("own", "turn", "row", threads).unroll("turn");
+  };
+  s["out"].compute_root().split("c", "strip", "ci", strip).vectorize("ci", vector);
+  in_parts(s["out"], "r");
+  s["out"].reorder("ci.v", "turn", "ci.o", "row", "part", "strip");
+  s["out"].gpu_threads("ci.o", "row").cluster("part").gpu_blocks("strip");
+  for (const char* stage : {"value", "e"}) s[stage].compute_inline();
+  Stage x = s.in("x");
+  x.compute_at("out", "strip").store_in(Memory::Register).vectorize("d0", vector);
+  in_parts(x, "d1");
+  x.reorder("d0.v", "turn", "d0.o", "row", "part").gpu_threads("d0.o", "row").cluster("part");
+  for (const char* stage : {"peak", "total", "scale"})
+    s[stage].compute_at("out", "strip").store_in(Memory::Register).vectorize("c", vector).gpu_threads("c.o");
+  for (const auto& [stage, k] : {std::pair("peak", "k"), {"total", "q"}}) {
+    Stage update = s[stage].update().vectorize("c", vector);
+    in_parts(update, k);
+    update.reorder("c.v", "turn", "row", "part", "c.o").gpu_threads("c.o", "row").cluster("part");
+  }
+  return s;
+}
+
 CALOTYPE_SCHEDULES(softmax_columns)
     .schedule("naive", Target::Kind::Host, "every stage at root, the output serial", naive)
     .schedule("host", Target::Kind::Host, "strips of columns that stay in the cache, in vectors", host)
-    .schedule("gpu", Target::Kind::Cuda, "a thread a column", gpu);
+    .schedule("gpu", Target::Kind::Cuda, "a thread a column", gpu)
+    .schedule("gpu_cluster", Target::Kind::Cuda, "strips of columns by the blocks of a cluster", gpu_cluster);
 
 }  // namespace

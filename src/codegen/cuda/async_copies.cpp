@@ -17,11 +17,6 @@ namespace {
 constexpr int kLeastBytes = 4;
 constexpr std::size_t kLineLength = 90;  // without its indentation
 
-bool uniform(const std::vector<Expr>& conditions) {
-  return std::all_of(conditions.begin(), conditions.end(),
-                     [](const Expr& e) { return ir::is(e, Op::Broadcast); });
-}
-
 }  // namespace
 
 void KernelPrinter::async_store(const ir::Stmt& s) {

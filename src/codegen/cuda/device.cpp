@@ -3,6 +3,8 @@
 
 #include "codegen/cuda/device.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <map>
 
@@ -120,8 +122,13 @@ DeviceScope::~DeviceScope() { calotype_cuda_leave(&device_.raw()); }
 DeviceMemory::DeviceMemory(const Device& device, std::size_t bytes) : device_(device), bytes_(bytes) {
   const DeviceScope scope(device);
   calotype_cu_pointer pointer = 0;
-  const std::string action = "allocating " + std::to_string(bytes) + " bytes of device memory";
-  require(device.raw(), device.raw().driver->allocate(&pointer, bytes ? bytes : 1), action.c_str());
+  const calotype_cu_result result = device.raw().driver->allocate(&pointer, bytes ? bytes : 1);
+  if (result == CALOTYPE_CU_OUT_OF_MEMORY)
+    throw Error({.kind = ErrorKind::Memory,
+                 .message = fmt::format("{} has no room for {} bytes", device.raw().name, bytes),
+                 .value = fmt::format("{} bytes", bytes),
+                 .legal = "a smaller Buffer, or memory given back first"});
+  require(device.raw(), result, "allocating device memory");
   data_ = reinterpret_cast<void*>(static_cast<std::uintptr_t>(pointer));
 }
 

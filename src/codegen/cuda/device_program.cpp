@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 
 #include "calotype/error.h"
 #include "codegen/cuda/figures.h"
@@ -108,6 +109,11 @@ ir::Facts aligned_stride_facts(const lower::Program& program) {
   return facts;
 }
 
+/// "sm_90a" and later ones.
+static bool has_early_launches(const std::string& arch) {
+  return arch.starts_with("sm_") && std::atoi(arch.c_str() + 3) >= 90;
+}
+
 DeviceProgram::DeviceProgram(const lower::Program& program, const CompileOptions& options)
     : functions_(program.functions),
       options_(options),
@@ -115,12 +121,15 @@ DeviceProgram::DeviceProgram(const lower::Program& program, const CompileOptions
       aligned_(std::make_unique<Code>()) {
   options_.name = program.name + ".cu";
   auto start = Clock::now();
-  aligned_->options = {.aligned_arguments = true, .facts = aligned_stride_facts(program)};
+  const bool early = has_early_launches(arch_);
+  aligned_->options = {
+      .aligned_arguments = true, .begins_early = early, .facts = aligned_stride_facts(program)};
   aligned_->source = print(functions_, aligned_->options);
-  std::string general = print(functions_);
+  std::string general = print(functions_, {.begins_early = early});
   seconds_.emplace_back("printing", since(start));
   if (general != aligned_->source) {
     general_ = std::make_unique<Code>();
+    general_->options.begins_early = early;
     general_->source = std::move(general);
   }
   start = Clock::now();
@@ -151,6 +160,7 @@ void DeviceProgram::make(Code& code) const {
     if (code.options.alone.empty()) return;
     // What spills is compiled once more with all the registers of a multiprocessor.
     std::string source = print(functions_, code.options);
+    if (source == code.source) return;
     Compiled compiled = compile(source, arch_, options_);
     if (spilled_bytes(compiled) >= spilled_bytes(code.compiled)) return;
     code.source = std::move(source);

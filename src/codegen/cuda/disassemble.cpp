@@ -35,14 +35,16 @@ bool runs(const fs::path& program) {
   return access(program.c_str(), X_OK) == 0 && !fs::is_directory(program);
 }
 
+/// Those of the toolkit that is named, of the path, and where none is named of the place where it usually is.
 std::vector<fs::path> folders() {
   std::vector<fs::path> all;
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
     if (const char* root = std::getenv(variable); root && *root) all.push_back(fs::path(root) / "bin");
-  all.emplace_back("/usr/local/cuda/bin");
+  const bool named = !all.empty();
   std::istringstream path(std::getenv("PATH") ? std::getenv("PATH") : "");
   for (std::string folder; std::getline(path, folder, ':');)
     if (!folder.empty()) all.emplace_back(folder);
+  if (!named) all.emplace_back("/usr/local/cuda/bin");
   return all;
 }
 
@@ -61,8 +63,8 @@ fs::path find_program() {
 /// A file of its own that goes with the object.
 class TemporaryFile {
  public:
-  TemporaryFile() : path_((fs::temp_directory_path() / "calotype.XXXXXX").string()) {
-    const int file = mkstemp(path_.data());
+  TemporaryFile() : path_((folder() / "calotype.XXXXXX").string()) {
+    const int file = mkstemp(path_.data());  // which names it in place of the X
     if (file < 0) fail("no temporary file can be made", path_, "a folder TMPDIR that can be written");
     close(file);
   }
@@ -70,12 +72,26 @@ class TemporaryFile {
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   const std::string& path() const { return path_; }
+  void write(const std::string& content) const {
+    std::ofstream out(path_, std::ios::binary);
+    out << content;
+    if (!out.flush()) fail("a temporary file cannot be written", path_, "room in the folder TMPDIR");
+  }
   std::string text() const {
     std::ifstream in(path_, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   }
 
  private:
+  static fs::path folder() {
+    std::error_code failure;
+    const fs::path found = fs::temp_directory_path(failure);
+    const char* named = std::getenv("TMPDIR");
+    if (failure)
+      fail("there is no folder for temporary files", named ? named : "/tmp",
+           "a folder TMPDIR that can be written");
+    return found;
+  }
   std::string path_;
 };
 
@@ -103,7 +119,7 @@ int run(const std::vector<std::string>& command, const std::string& output) {
 std::string disassemble(const std::string& cubin) {
   const fs::path program = find_program();
   const TemporaryFile code, text;
-  std::ofstream(code.path(), std::ios::binary) << cubin;
+  code.write(cubin);
   std::vector<std::string> command{program.string()};
   if (program.filename() == "cuobjdump") command.emplace_back("--dump-sass");
   command.push_back(code.path());

@@ -83,12 +83,27 @@ const FastFunction* fast_function(Op op) {
   return found == kFast.end() ? nullptr : found;
 }
 
+/// The power of two that exp(e) is, of a product with a constant: log2(e) becomes a part of that.
+Expr power_of_two(const Expr& e) {
+  if (!ir::is(e, Op::Mul)) return {};
+  for (const int constant : {0, 1}) {
+    const Expr& factor = e->args[constant];
+    if (!ir::is(factor, Op::Const)) continue;
+    const double log2_e = 1.4426950408889634;
+    const Expr scaled = ir::make_float(e->type, std::get<double>(factor->attr) * log2_e);
+    return ir::make(Op::Mul, e->type, {e->args[1 - constant], scaled});
+  }
+  return {};
+}
+
 }  // namespace
 
 /// The machine has instructions for f32; other types have the exact operations.
 Text ExprPrinter::fast_math(const Expr& e) {
   const FastFunction& function = *fast_function(e->op);
   if (e->type != Float(32)) return node(ir::make(function.exact, e->type, e->args));
+  if (const Expr power = e->op == Op::FastExp ? power_of_two(e->args[0]) : Expr(); power.defined())
+    return helper("fast_exp2", {operand(power, Precedence::Conditional)});
   std::vector<std::string> values;
   for (const Expr& a : e->args) values.push_back(operand(a, Precedence::Conditional));
   return helper(function.helper, values);

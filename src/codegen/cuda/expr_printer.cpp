@@ -369,7 +369,12 @@ std::string ExprPrinter::swizzled(const ir::Buffer& buffer, const Expr& index) {
 }
 
 Text ExprPrinter::load(const Expr& e) {
-  const std::string value = element(ir::buffer_of(e), e->args.back());
+  const ir::BufferPtr& buffer = ir::buffer_of(e);
+  const std::string value = is_packed(buffer)
+                                ? helper(c_type(buffer->type) + "_at",
+                                         {names_.of(buffer), print(e->args.back(), Arithmetic::Index)})
+                                      .text
+                                : element(buffer, e->args.back());
   if (e->op == Op::Load || ir::is_one(e->args[0])) return {value};
   const std::string condition = print(e->args[0], Arithmetic::Index, tighter(Precedence::Conditional));
   const std::string zero = is_half(e->type) ? c_type(e->type) + "()" : node(ir::make_zero(e->type)).text;

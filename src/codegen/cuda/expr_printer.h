@@ -59,11 +59,14 @@ class ExprPrinter {
   /// With parentheses if it binds less tightly than `at_least`.
   std::string print(const Expr& e, Arithmetic arithmetic, Precedence at_least);
 
-  /// `name[index]`, or just the name of a buffer that is a single variable.
+  /// `name[index]`, or just the name of a buffer that is a single variable; of none that is packed.
   std::string element(const ir::BufferPtr& buffer, const Expr& index);
   /// The buffer is one variable and no array from now on.
   void set_single(const ir::BufferPtr& buffer) { single_.insert(buffer.get()); }
   bool is_single(const ir::BufferPtr& buffer) const { return single_.contains(buffer.get()); }
+  /// The buffer has two elements of 16 bits in a word from now on.
+  void set_packed(const ir::BufferPtr& buffer) { packed_.insert(buffer.get()); }
+  bool is_packed(const ir::BufferPtr& buffer) const { return packed_.contains(buffer.get()); }
 
  private:
   Text node(const Expr& e);
@@ -104,6 +107,7 @@ class ExprPrinter {
   Prelude& prelude_;
   Hoister& hoister_;
   std::set<const ir::Buffer*> single_;
+  std::set<const ir::Buffer*> packed_;
   Arithmetic arithmetic_ = Arithmetic::Index;
   bool strict_ = false;
 };

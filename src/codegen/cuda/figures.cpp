@@ -43,6 +43,13 @@ std::string kernel_text(const lower::Function& kernel, const std::string& name, 
   return text;
 }
 
+/// The arguments of printf are in local memory.
+bool prints(const lower::Function& kernel) {
+  bool found = false;
+  ir::visit(kernel.body, [&](const ir::Stmt& s) { found |= s->kind == ir::StmtKind::Print; });
+  return found;
+}
+
 std::string warning_of(const lower::Function& kernel, const std::string& name, const std::string& arch,
                        const KernelFigures& k) {
   const std::vector<std::string> registers = stored_in(kernel, ir::MemorySpace::Register);
@@ -53,7 +60,7 @@ std::string warning_of(const lower::Function& kernel, const std::string& name, c
         "kernel '{}' for {}: {} registers do not hold the values of a thread, and {} bytes of "
         "stores and loads of local memory take their place{}",
         name, arch, k.registers, k.spill_bytes, stages);
-  if (k.stack_bytes > 0 && stored_in(kernel, ir::MemorySpace::Local).empty())
+  if (k.stack_bytes > 0 && !prints(kernel) && stored_in(kernel, ir::MemorySpace::Local).empty())
     return fmt::format(
         "kernel '{}' for {}: {} bytes a thread are in local memory and not in registers, which "
         "have to be named by constants: unroll the loops that index them{}",

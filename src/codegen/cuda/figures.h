@@ -12,8 +12,8 @@ namespace calotype::cuda {
 /// Level `ptxas`: registers, shared and local memory of each kernel, then the warnings.
 std::string figures_text(const std::vector<lower::Function>& kernels, const Compiled& compiled);
 
-/// The compiler's warnings, and each kernel whose values overflow into local memory though the schedule
-/// stores them in registers.
+/// The compiler's warnings, and each kernel whose values overflow into local memory, or lie there because
+/// they are indexed by what is no constant, though no stage is stored there.
 std::vector<std::string> warnings_of(const std::vector<lower::Function>& kernels, const Compiled& compiled);
 
 }  // namespace calotype::cuda

@@ -98,6 +98,7 @@ std::string KernelPrinter::print(const std::string& name) {
   const std::string head = fmt::format("extern \"C\" __global__ void{}{} {}(", cluster, bounds, name);
   line(head + parameters(head.size()) + ") {");
   ++depth_;
+  if (options_.begins_early) line(prelude_.use("begin_behind_kernel_before") + "();");
   shared_memory();
   place_variables();
   statement(body);
@@ -353,7 +354,7 @@ void KernelPrinter::scalar_store(const ir::Stmt& s) {
     ++depth_;
   }
   const std::string value = scalar(s->exprs[0], Arithmetic::Data);
-  line(fmt::format("{} = {};", expressions_.element(s->buffer(), s->exprs[2]), value));
+  store_element(s->buffer(), s->exprs[2], value);
   if (masked) {
     --depth_;
     line("}");
@@ -384,6 +385,9 @@ void KernelPrinter::allocation(const ir::Stmt& s) {
       if (elements == 1 && only_first_element(s->body(), b)) {
         expressions_.set_single(b);
         line(fmt::format("{} {};", c_type(b->type), names_.declare(b)));
+      } else if (can_be_packed(s->body(), b)) {
+        expressions_.set_packed(b);
+        line(fmt::format("unsigned int {}[{}];", names_.declare(b), (elements + 1) / 2));
       } else {
         line(fmt::format("{} {}[{}];", c_type(b->type), names_.declare(b),
                          std::max<std::int64_t>(elements, 1)));

@@ -85,8 +85,16 @@ class KernelPrinter final : private Hoister {
   /// The same of pieces that it may be taken apart into.
   int piece_bytes(const ir::BufferPtr& buffer, const Expr& index) const;
   std::string wide_type(const ir::BufferPtr& buffer, const Expr& index);
-  std::string wide_place(const ir::BufferPtr& buffer, const Expr& index, const std::string& type,
-                         bool constant);
+  std::string wide_address(const ir::BufferPtr& buffer, const Expr& index, const std::string& type);
+  std::string wide_load(const ir::BufferPtr& buffer, const Expr& index, const std::string& type);
+  void wide_store(const ir::BufferPtr& buffer, const Expr& index, const std::string& type,
+                  const std::string& value);
+  bool can_stream(const ir::BufferPtr& buffer, const Expr& index) const;
+
+  // Registers that hold two elements each (packed.cpp)
+  bool can_be_packed(const ir::Stmt& body, const ir::BufferPtr& buffer) const;
+  void store_pairs(const ir::Stmt& s, const Expr& value);
+  void store_element(const ir::BufferPtr& buffer, const Expr& index, const std::string& value);
 
   const lower::Function& kernel_;
   const PrintOptions& options_;
@@ -111,6 +119,10 @@ Expr lane_of(const Expr& e, const Expr& lane,
 Expr all_lanes(const Expr& predicate);
 /// The conditions that the predicate is an And of.
 std::vector<Expr> conjuncts(const Expr& predicate);
+/// Whether each is the same for all lanes.
+bool uniform(const std::vector<Expr>& conditions);
+/// Whether the lanes of a vector index are neighbours.
+bool is_dense(const Expr& index);
 /// Loads under masks that are known to hold, without them.
 Expr drop_known(const Expr& e, const std::vector<Expr>& known);
 

@@ -124,4 +124,9 @@ std::vector<Expr> conjuncts(const Expr& predicate) {
   return all;
 }
 
+bool uniform(const std::vector<Expr>& conditions) {
+  return std::all_of(conditions.begin(), conditions.end(),
+                     [](const Expr& e) { return ir::is(e, Op::Broadcast); });
+}
+
 }  // namespace calotype::cuda

@@ -150,12 +150,21 @@ std::vector<std::string> read_warnings(const std::string& log) {
   return warnings;
 }
 
+ErrorKind kind_of(calotype_error_kind kind) {
+  switch (kind) {
+    case CALOTYPE_OUT_OF_MEMORY:
+      return ErrorKind::Memory;
+    case CALOTYPE_NO_TARGET:
+      return ErrorKind::Target;
+    case CALOTYPE_INTERNAL:
+      return ErrorKind::Internal;
+    default:
+      return ErrorKind::Argument;
+  }
+}
+
 void throw_error(const calotype_error& error) {
-  ErrorKind kind = ErrorKind::Argument;
-  if (error.kind == CALOTYPE_NO_TARGET) kind = ErrorKind::Target;
-  if (error.kind == CALOTYPE_OUT_OF_MEMORY) kind = ErrorKind::Memory;
-  if (error.kind == CALOTYPE_INTERNAL) kind = ErrorKind::Internal;
-  throw Error({.kind = kind,
+  throw Error({.kind = kind_of(error.kind),
                .message = error.message,
                .func = error.func,
                .value = error.value,

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "calotype/error.h"
 #include "calotype/runtime.h"
 
 namespace calotype::cuda {
@@ -43,7 +44,9 @@ std::vector<KernelFigures> read_figures(const std::string& log);
 /// The warnings in a log, also those that ptxas calls information: losses of speed have a number (C75xx).
 std::vector<std::string> read_warnings(const std::string& log);
 
-/// A failure of the C runtime as an exception.
+/// The kind of a failure of the C runtime.
+ErrorKind kind_of(calotype_error_kind kind);
+/// Such a failure as an exception.
 [[noreturn]] void throw_error(const calotype_error& error);
 
 }  // namespace calotype::cuda

@@ -132,6 +132,14 @@ const std::vector<Helper>& helpers() {
        "  asm volatile(\"st.shared::cluster.b64 [%0], %1;\" :: \"r\"(remote_address(place, rank)), "
        "\"l\"(value) : \"memory\");\n"
        "}\n"},
+      // The kernel behind this one in its stream may come onto the GPU as this one leaves it; what this one
+      // does begins when the one before it has ended.
+      {"begin_behind_kernel_before",
+       {},
+       "@ void begin_behind_kernel_before() {\n"
+       "  asm volatile(\"griddepcontrol.launch_dependents;\");\n"
+       "  asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");\n"
+       "}\n"},
       {"cluster_barrier",
        {},
        "@ void cluster_barrier() {\n"
@@ -263,6 +271,13 @@ const std::vector<Helper>& helpers() {
        "  asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(r) : \"f\"(x * 1.44269504f));\n"
        "  return r;\n"
        "}\n"},
+      {"fast_exp2",
+       {},
+       "@ float fast_exp2(float x) {\n"
+       "  float r;\n"
+       "  asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(r) : \"f\"(x));\n"
+       "  return r;\n"
+       "}\n"},
       {"fast_log",
        {},
        "@ float fast_log(float x) {\n"
@@ -343,6 +358,50 @@ const std::vector<Helper>& helpers() {
        {},
        "template <int pending>\n"
        "@ void wait_copies() { asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(pending) : \"memory\"); }\n"},
+      // Two elements of 16 bits in a register. They are taken out anew wherever one is used (volatile): the
+      // compiler would rather keep what it has computed of them, in twice the registers and more.
+      {"f16_pair",
+       {"f16"},
+       "@ unsigned int f16_pair(f16 low, f16 high) {\n"
+       "  unsigned int r;\n"
+       "  asm(\"mov.b32 %0, {%1, %2};\" : \"=r\"(r) : \"h\"(low.bits), \"h\"(high.bits));\n"
+       "  return r;\n"
+       "}\n"},
+      {"f16_at",
+       {"f16"},
+       "@ f16 f16_at(const unsigned int* pairs, int i) {\n"
+       "  f16 low, high;\n"
+       "  asm volatile(\"mov.b32 {%0, %1}, %2;\" : \"=h\"(low.bits), \"=h\"(high.bits) : "
+       "\"r\"(pairs[i >> 1]));\n"
+       "  return i & 1 ? high : low;\n"
+       "}\n"},
+      {"set_f16",
+       {"f16"},
+       "@ void set_f16(unsigned int* pairs, int i, f16 x) {\n"
+       "  const unsigned int other = pairs[i >> 1] & (i & 1 ? 0xffffu : 0xffff0000u);\n"
+       "  pairs[i >> 1] = other | (unsigned int)x.bits << (i & 1) * 16;\n"
+       "}\n"},
+      {"bf16_pair",
+       {"bf16"},
+       "@ unsigned int bf16_pair(bf16 low, bf16 high) {\n"
+       "  unsigned int r;\n"
+       "  asm(\"mov.b32 %0, {%1, %2};\" : \"=r\"(r) : \"h\"(low.bits), \"h\"(high.bits));\n"
+       "  return r;\n"
+       "}\n"},
+      {"bf16_at",
+       {"bf16"},
+       "@ bf16 bf16_at(const unsigned int* pairs, int i) {\n"
+       "  bf16 low, high;\n"
+       "  asm volatile(\"mov.b32 {%0, %1}, %2;\" : \"=h\"(low.bits), \"=h\"(high.bits) : "
+       "\"r\"(pairs[i >> 1]));\n"
+       "  return i & 1 ? high : low;\n"
+       "}\n"},
+      {"set_bf16",
+       {"bf16"},
+       "@ void set_bf16(unsigned int* pairs, int i, bf16 x) {\n"
+       "  const unsigned int other = pairs[i >> 1] & (i & 1 ? 0xffffu : 0xffff0000u);\n"
+       "  pairs[i >> 1] = other | (unsigned int)x.bits << (i & 1) * 16;\n"
+       "}\n"},
       {"f16_from_bits",
        {"f16"},
        "@ f16 f16_from_bits(unsigned short bits) {\n  f16 r = {bits};\n  return r;\n}\n"},
@@ -392,12 +451,65 @@ std::string Prelude::use_vector(Type element, int lanes, int align) {
   return name;
 }
 
+namespace {
+
+/// Registers that `bytes` pass through, as PTX writes them: their type in C, the suffix of the instruction,
+/// the operands from number `first` on and their constraints.
+struct Registers {
+  std::string type, suffix, operands, constraints;
+};
+
+Registers registers_of(int bytes, int first, const char* direction) {
+  const auto constraint = [&](const char* member) { return fmt::format("\"{}r\"(r{})", direction, member); };
+  if (bytes == 4) return {"unsigned int", "u32", fmt::format("%{}", first), constraint("")};
+  const std::vector<const char*> members =
+      bytes == 8 ? std::vector{".x", ".y"} : std::vector{".x", ".y", ".z", ".w"};
+  Registers r{fmt::format("uint{}", members.size()), fmt::format("v{}.u32", members.size()), "", ""};
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    r.operands += fmt::format("{}%{}", i == 0 ? "{" : ", ", first + static_cast<int>(i));
+    r.constraints += (i == 0 ? "" : ", ") + constraint(members[i]);
+  }
+  r.operands += "}";
+  return r;
+}
+
+}  // namespace
+
+std::string Prelude::use_streamed_load(const std::string& type, int bytes, bool read_only) {
+  std::string name = read_only ? "load_streamed" : "load_streamed_written";
+  const Registers r = registers_of(bytes, 0, "=");
+  streamed_.insert(fmt::format(
+      "@ {0} {1}(const {0}* place) {{\n"
+      "  {2} r;\n"
+      "  asm{3}(\"ld.global{4}.L1::no_allocate.{5} {6}, [%{7}];\" : {8} : \"l\"(place){9});\n"
+      "  {0} value;\n"
+      "  memcpy(&value, &r, {10});\n"
+      "  return value;\n"
+      "}}\n",
+      type, name, r.type, read_only ? "" : " volatile", read_only ? ".nc" : "", r.suffix, r.operands,
+      std::max(bytes / 4, 1), r.constraints, read_only ? "" : " : \"memory\"", bytes));
+  return name;
+}
+
+std::string Prelude::use_streamed_store(const std::string& type, int bytes) {
+  const Registers r = registers_of(bytes, 1, "");
+  streamed_.insert(
+      fmt::format("@ void store_streamed({0}* place, const {0}& value) {{\n"
+                  "  {1} r;\n"
+                  "  memcpy(&r, &value, {2});\n"
+                  "  asm volatile(\"st.global.cs.{3} [%0], {4};\" :: \"l\"(place), {5} : \"memory\");\n"
+                  "}}\n",
+                  type, r.type, bytes, r.suffix, r.operands, r.constraints));
+  return "store_streamed";
+}
+
 std::string Prelude::str() const {
   std::string text;
   for (const Helper& h : helpers()) {
     if (used_.contains(std::string(h.name))) text += expanded(h.text);
   }
   for (const std::string& v : vectors_) text += v;
+  for (const std::string& s : streamed_) text += expanded(s);
   return text;
 }
 
@@ -415,7 +527,8 @@ bool is_reserved(const std::string& name) {
       "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "shared_memory", "min", "max", "abs", "f16",
       "bf16", "float_of", "f16_of", "bf16_of", "odd_float", "minus", "amount_of", "s64_of", "u64_of",
       "s32_of", "u32_of", "fma_f16", "fma_bf16", "shift_signed", "shift_unsigned", "f16_from_bits",
-      "bf16_from_bits", "mod_f32", "mod_f64", "mod_f16", "mod_bf16",
+      "bf16_from_bits", "load_streamed", "load_streamed_written", "store_streamed", "mod_f32", "mod_f64",
+      "mod_f16", "mod_bf16",
       // the math library, as far as printed
       "exp", "expf", "log", "logf", "sqrt", "sqrtf", "rsqrt", "rsqrtf", "tanh", "tanhf", "erf", "erff", "sin",
       "sinf", "cos", "cosf", "pow", "exp2", "exp2f", "expm1", "expm1f", "log2", "log2f", "log1p", "log1pf",

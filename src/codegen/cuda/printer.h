@@ -13,6 +13,9 @@ namespace calotype::cuda {
 struct PrintOptions {
   /// Data pointers of Arguments are multiples of 16 bytes. (Workspace and shared memory always are.)
   bool aligned_arguments = false;
+  /// A kernel's blocks may come onto the GPU while the kernel before it in its stream leaves: it waits for
+  /// the end of that one before it does anything. From sm_90 on.
+  bool begins_early = false;
   /// What else is known about the scalars, as `set_range` or a `multiple`: wide accesses need proof.
   ir::Facts facts;
   /// Kernels, by the names under which they are defined, that may take all the registers there are: one block
@@ -21,7 +24,7 @@ struct PrintOptions {
   std::set<std::string> alone = {};
 };
 
-/// One source for all kernels of a program: no headers, no templates, byte-identical for equal input.
+/// One source for all kernels of a program: no headers, byte-identical for equal input.
 /// Functions that are no kernels are passed over. Error(Internal) if a kernel is not at level `lowered`.
 std::string print(const std::vector<lower::Function>& kernels, const PrintOptions& options = {});
 

@@ -16,8 +16,7 @@ namespace {
 
 /// Whether lanes may read elements of the buffer that others write at `index`.
 bool reads(const Expr& e, const ir::BufferPtr& buffer, const Expr& index) {
-  const bool apart =
-      ir::is(index, Op::Ramp) && index->args[0]->type.is_scalar() && ir::is_one(index->args[1]);
+  const bool apart = is_dense(index);
   return ir::any_of(e, [&](const Expr& node) {
     return (ir::is(node, Op::Load) || ir::is(node, Op::LoadIf)) && ir::buffer_of(node) == buffer &&
            !(apart && ir::equal(node->args.back(), index));
@@ -29,13 +28,6 @@ bool reads_memory(const Expr& e) {
     return ir::is(node, Op::LoadIf) ||
            (ir::is(node, Op::Load) && ir::buffer_of(node)->space != ir::MemorySpace::Register);
   });
-}
-
-bool uniform(const std::vector<Expr>& conditions) {
-  for (const Expr& e : conditions) {
-    if (!ir::is(e, Op::Broadcast)) return false;
-  }
-  return true;
 }
 
 Op operation_of(Op reduce) {
@@ -190,7 +182,7 @@ void KernelPrinter::vector_store(const ir::Stmt& s) {
 
 void KernelPrinter::one_store(const ir::Stmt& s, const Expr& at, const Expr& value) {
   const std::string text = scalar(name_shared(value), Arithmetic::Data);
-  line(fmt::format("{} = {};", expressions_.element(s->buffer(), lane(s->exprs[2], at)), text));
+  store_element(s->buffer(), lane(s->exprs[2], at), text);
 }
 
 void KernelPrinter::store_all_lanes(const ir::Stmt& s, const Conditions& known) {
@@ -201,12 +193,13 @@ void KernelPrinter::store_all_lanes(const ir::Stmt& s, const Conditions& known) 
     const std::string result = names_.fresh(s->buffer()->name + "_v");
     line(fmt::format("{} {};", type, result));
     fill_lanes(result + ".v", value, Arithmetic::Data);
-    return line(fmt::format("{} = {};", wide_place(s->buffer(), index, type, false), result));
+    return wide_store(s->buffer(), index, type, result);
   }
   // All lanes are read before any is written.
   const Expr ready = reads(value, s->buffer(), index)
                          ? vector_value(value, s->buffer()->name + "_v", Arithmetic::Data)
                          : value;
+  if (expressions_.is_packed(s->buffer())) return store_pairs(s, ready);
   lane_loop(value->type.lanes, [&](const Expr& at) { one_store(s, at, lane(ready, at)); });
 }
 

@@ -18,19 +18,10 @@ namespace {
 
 constexpr int kWidest = 16;  // bytes of one access
 
-bool is_dense(const Expr& index) {
-  return ir::is(index, Op::Ramp) && ir::is_one(index->args[1]) && index->args[0]->type.is_scalar();
-}
-
 bool is_load(const Expr& e) { return ir::is(e, Op::Load) || ir::is(e, Op::LoadIf); }
 
 bool contains(const std::vector<Expr>& list, const Expr& e) {
   return std::any_of(list.begin(), list.end(), [&](const Expr& item) { return ir::equal(item, e); });
-}
-
-bool uniform(const std::vector<Expr>& conditions) {
-  return std::all_of(conditions.begin(), conditions.end(),
-                     [](const Expr& e) { return ir::is(e, Op::Broadcast); });
 }
 
 Expr all_of(const std::vector<Expr>& conditions) {
@@ -41,6 +32,10 @@ Expr all_of(const std::vector<Expr>& conditions) {
 }
 
 }  // namespace
+
+bool is_dense(const Expr& index) {
+  return ir::is(index, Op::Ramp) && ir::is_one(index->args[1]) && index->args[0]->type.is_scalar();
+}
 
 int KernelPrinter::wide_bytes(const ir::BufferPtr& buffer, const Expr& index) const {
   const int bytes = piece_bytes(buffer, index);
@@ -74,15 +69,38 @@ std::string KernelPrinter::wide_type(const ir::BufferPtr& buffer, const Expr& in
   return prelude_.use_vector(buffer->type, index->type.lanes, wide_bytes(buffer, index));
 }
 
-std::string KernelPrinter::wide_place(const ir::BufferPtr& buffer, const Expr& index, const std::string& type,
-                                      bool constant) {
+std::string KernelPrinter::wide_address(const ir::BufferPtr& buffer, const Expr& index,
+                                        const std::string& type) {
   const Expr& base = index->args[0];
-  if (buffer->swizzle != 0)
-    return fmt::format("*({}{}*)&{}", constant ? "const " : "", type, expressions_.element(buffer, base));
+  if (buffer->swizzle != 0) return fmt::format("({}*)&{}", type, expressions_.element(buffer, base));
   std::string address = names_.of(buffer);
   if (!ir::is_zero(base))
     address = fmt::format("({} + {})", address, scalar(base, Arithmetic::Index, Precedence::Sum));
-  return fmt::format("*({}{}*){}", constant ? "const " : "", type, address);
+  return fmt::format("({}*){}", type, address);
+}
+
+std::string KernelPrinter::wide_load(const ir::BufferPtr& buffer, const Expr& index,
+                                     const std::string& type) {
+  const std::string address = wide_address(buffer, index, "const " + type);
+  const int bytes = index->type.lanes * buffer->type.bytes();
+  if (!buffer->stream_loads || !can_stream(buffer, index)) return "*" + address;
+  return fmt::format("{}({})", prelude_.use_streamed_load(type, bytes, buffer->read_only), address);
+}
+
+void KernelPrinter::wide_store(const ir::BufferPtr& buffer, const Expr& index, const std::string& type,
+                               const std::string& value) {
+  const std::string address = wide_address(buffer, index, type);
+  const int bytes = index->type.lanes * buffer->type.bytes();
+  if (!buffer->stream_stores || !can_stream(buffer, index))
+    return line(fmt::format("*{} = {};", address, value));
+  line(fmt::format("{}({}, {});", prelude_.use_streamed_store(type, bytes), address, value));
+}
+
+/// Whether one instruction moves the whole vector between global memory and registers.
+bool KernelPrinter::can_stream(const ir::BufferPtr& buffer, const Expr& index) const {
+  const bool global = buffer->space == MemorySpace::Argument || buffer->space == MemorySpace::Global;
+  const int bytes = index->type.lanes * buffer->type.bytes();
+  return global && wide_bytes(buffer, index) == bytes && bytes >= 4;
 }
 
 bool KernelPrinter::any_wide(const ir::Stmt& s) const {
@@ -116,7 +134,7 @@ Expr KernelPrinter::hoist_load(const Expr& load, const Conditions& known) {
   const std::string type = wide_type(buffer, index);
   const std::string name = names_.fresh(buffer->name + "_v");
   if (masks.empty()) {
-    line(fmt::format("const {} {} = {};", type, name, wide_place(buffer, index, type, true)));
+    line(fmt::format("const {} {} = {};", type, name, wide_load(buffer, index, type)));
   } else {
     declare_masked(plain, masks, name, type);
   }
@@ -131,7 +149,7 @@ void KernelPrinter::declare_masked(const Expr& load, const Conditions& masks, co
   line(fmt::format("{} {} = {{}};", type, name));
   line(fmt::format("if ({}) {{", scalar(all_lanes(all_of(masks)), Arithmetic::Index)));
   ++depth_;
-  line(fmt::format("{} = {};", name, wide_place(buffer, index, type, true)));
+  line(fmt::format("{} = {};", name, wide_load(buffer, index, type)));
   --depth_;
   if (!uniform(masks)) {
     line("} else {");

@@ -60,6 +60,7 @@ DirectiveSpec copy_spec() {
                   "async: its definition is more than a read of one element: it computes or converts",
                   "async: what is read is not in global memory, or is written by the same kernel",
                   "async: the Func is not in shared memory",
+                  "async: a split of the Func has the tail predicate_loads",
                   "async: elements of 1 or 2 bytes without neighbours to be copied with"},
       .apply = apply,
       .check = check};

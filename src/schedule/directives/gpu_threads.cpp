@@ -12,9 +12,8 @@ Stage& Stage::gpu_threads(const std::vector<LoopName>& loops) {
   return record("gpu_threads", {{"loops", schedule::names_of(loops)}});
 }
 Stage& Stage::gpu_threads(const LoopName& loop, Factor factor, Tail tail) {
-  std::vector<std::pair<std::string, Value>> args = {{"loops", Value::List{loop.name}}, {"by", factor}};
-  if (tail != Tail::Auto) args.emplace_back("tail", schedule::text_of(tail));
-  return record("gpu_threads", std::move(args));
+  return record("gpu_threads",
+                schedule::with_tail({{"loops", Value::List{loop.name}}, {"by", factor}}, tail));
 }
 
 namespace schedule {

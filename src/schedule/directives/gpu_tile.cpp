@@ -7,18 +7,9 @@
 
 namespace calotype {
 
-using schedule::Value;
-
 Stage& Stage::gpu_tile(const std::vector<LoopName>& loops, const std::vector<LoopName>& blocks,
                        const std::vector<LoopName>& threads, const std::vector<Factor>& factors, Tail tail) {
-  Value::List into, by;
-  for (const LoopName& l : blocks) into.emplace_back(l.name);
-  for (const LoopName& l : threads) into.emplace_back(l.name);
-  for (const Factor& f : factors) by.emplace_back(f);
-  std::vector<std::pair<std::string, Value>> args = {
-      {"loops", schedule::names_of(loops)}, {"into", std::move(into)}, {"by", std::move(by)}};
-  if (tail != Tail::Auto) args.emplace_back("tail", schedule::text_of(tail));
-  return record("gpu_tile", std::move(args));
+  return record("gpu_tile", schedule::tile_arguments(loops, blocks, threads, factors, tail));
 }
 
 Stage& Stage::gpu_tile(const LoopName& x, const LoopName& bx, const LoopName& tx, Factor x_size, Tail tail) {

@@ -7,10 +7,10 @@ using schedule::Value;
 
 Stage& Stage::split(const LoopName& loop, const LoopName& outer, const LoopName& inner, Factor factor,
                     Tail tail) {
-  std::vector<std::pair<std::string, Value>> args = {
-      {"loop", loop.name}, {"into", Value::List{outer.name, inner.name}}, {"by", factor}};
-  if (tail != Tail::Auto) args.emplace_back("tail", schedule::text_of(tail));
-  return record("split", std::move(args));
+  return record(
+      "split",
+      schedule::with_tail(
+          {{"loop", loop.name}, {"into", Value::List{outer.name, inner.name}}, {"by", factor}}, tail));
 }
 
 Stage& Stage::split(const LoopName& loop, Factor factor, Tail tail) {

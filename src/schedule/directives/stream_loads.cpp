@@ -14,8 +14,6 @@ void Schedule::stream_loads(const FuncName& of) {
 namespace schedule {
 
 static void apply(Application& a) {
-  if (a.state.out.target.is_gpu())
-    a.refuse("kernels have no loads that pass the caches by", a.state.out.target.str(), "a host target");
   const ir::CalleePtr of = find_callee(a, "of");
   const auto once = [&](bool already) {
     if (already)
@@ -45,9 +43,10 @@ DirectiveSpec stream_loads_spec() {
           .doc =
               "Marks every load of the values of a Func or input as one that will not be repeated soon, for "
               "the machine not to keep it in the caches: by loads of their own kind, or on an x86 by "
-              "fetching its line as one that is not kept.",
+              "fetching its line as one that is not kept, or on a GPU, for vectors of 4, 8 or 16 bytes, by "
+              "loads that the first cache does not keep.",
           .args = {{.name = "of", .kind = ArgKind::Source, .doc = "what is read"}},
-          .refused = {"the target is a GPU", "it has stream_loads already"},
+          .refused = {"it has stream_loads already"},
           .apply = apply,
           .cpp = in_cpp};
 }

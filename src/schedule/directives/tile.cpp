@@ -3,18 +3,9 @@
 
 namespace calotype {
 
-using schedule::Value;
-
 Stage& Stage::tile(const std::vector<LoopName>& loops, const std::vector<LoopName>& outer,
                    const std::vector<LoopName>& inner, const std::vector<Factor>& factors, Tail tail) {
-  Value::List into, by;
-  for (const LoopName& l : outer) into.emplace_back(l.name);
-  for (const LoopName& l : inner) into.emplace_back(l.name);
-  for (const Factor& f : factors) by.emplace_back(f);
-  std::vector<std::pair<std::string, Value>> args = {
-      {"loops", schedule::names_of(loops)}, {"into", std::move(into)}, {"by", std::move(by)}};
-  if (tail != Tail::Auto) args.emplace_back("tail", schedule::text_of(tail));
-  return record("tile", std::move(args));
+  return record("tile", schedule::tile_arguments(loops, outer, inner, factors, tail));
 }
 
 Stage& Stage::tile(const LoopName& x, const LoopName& y, const LoopName& xo, const LoopName& yo,

@@ -9,9 +9,7 @@ using schedule::Value;
 
 Stage& Stage::unroll(const LoopName& loop) { return record("unroll", {{"loop", loop.name}}); }
 Stage& Stage::unroll(const LoopName& loop, Factor factor, Tail tail) {
-  std::vector<std::pair<std::string, Value>> args = {{"loop", loop.name}, {"by", factor}};
-  if (tail != Tail::Auto) args.emplace_back("tail", schedule::text_of(tail));
-  return record("unroll", std::move(args));
+  return record("unroll", schedule::with_tail({{"loop", loop.name}, {"by", factor}}, tail));
 }
 
 namespace schedule {

@@ -12,9 +12,7 @@ using schedule::Value;
 
 Stage& Stage::vectorize(const LoopName& loop) { return record("vectorize", {{"loop", loop.name}}); }
 Stage& Stage::vectorize(const LoopName& loop, Factor factor, Tail tail) {
-  std::vector<std::pair<std::string, Value>> args = {{"loop", loop.name}, {"by", factor}};
-  if (tail != Tail::Auto) args.emplace_back("tail", schedule::text_of(tail));
-  return record("vectorize", std::move(args));
+  return record("vectorize", schedule::with_tail({{"loop", loop.name}, {"by", factor}}, tail));
 }
 
 namespace schedule {

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <thread>
 
 #include "calotype/error.h"
@@ -28,23 +29,33 @@ lower::Program program_of(const lower::Function& f) {
 
 const ScalarFrom kExtentOfFirst{CALOTYPE_SCALAR_EXTENT, 0, 0};
 
-TEST(DeviceAbsent, IsAnErrorOfTheTarget) {
+/// Ends the process well if `body` expected nothing that failed in it.
+void end_of(void (*body)()) {
+  body();
+  _Exit(::testing::Test::HasFailure() ? 1 : 0);
+}
+
+/// Runs `body` in a process of its own, which finds no driver even where there is a GPU.
+void without_a_driver(void (*body)()) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  setenv("CALOTYPE_LIBCUDA", "libno_such_driver.so.1", 1);
+  EXPECT_EXIT(end_of(body), ::testing::ExitedWithCode(0), "");
+  unsetenv("CALOTYPE_LIBCUDA");
+}
+
+void refuses_to_compile() {
   const std::string why = cuda::Device::why_absent();
-  if (why.empty()) GTEST_SKIP() << "there is a GPU";
-  EXPECT_NE(why.find("libcuda.so.1 not found: no NVIDIA driver on this machine"), std::string::npos) << why;
+  EXPECT_NE(why.find("libno_such_driver.so.1 not found: no NVIDIA driver on this machine"), std::string::npos)
+      << why;
   try {
     cuda::DeviceProgram program(program_of(blur_row()));
-    FAIL() << "made without a GPU or an architecture";
+    ADD_FAILURE() << "made without a GPU or an architecture";
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), ErrorKind::Target);
   }
 }
 
-TEST(DeviceAbsent, NamedArchitectureCompilesAndRefusesToRun) {
-  calotype_context context{};
-  if (!cuda::Device::why_absent().empty() && calotype_nvrtc_version(&context) == 0)
-    GTEST_SKIP() << context.error.message;
-  if (cuda::Device::why_absent().empty()) GTEST_SKIP() << "there is a GPU";
+void compiles_and_refuses_to_run() {
   lower::Program p = program_of(blur_row());
   p.target = Target::cuda("sm_90a");
   const cuda::DeviceProgram program(p);
@@ -54,8 +65,17 @@ TEST(DeviceAbsent, NamedArchitectureCompilesAndRefusesToRun) {
   const HandPlan plan(p.functions[0], {{CALOTYPE_SCALAR_EXTENT, 1, 0}, {CALOTYPE_SCALAR_STRIDE, 0, 1}}, 4, 64,
                       2);
   const calotype_buffer a = dense(UInt(8), in.data(), 10, 4, 10), b = dense(UInt(8), out.data(), 10, 4, 10);
+  calotype_context context{};
   EXPECT_THROW(program.run(plan.plan(), context, std::vector<calotype_argument>{{&a, 0}, {&b, 0}}), Error);
   EXPECT_EQ(out, std::vector<std::uint8_t>(40, 7));
+}
+
+TEST(DeviceAbsent, IsAnErrorOfTheTarget) { without_a_driver(refuses_to_compile); }
+
+TEST(DeviceAbsent, NamedArchitectureCompilesAndRefusesToRun) {
+  calotype_context context{};
+  if (calotype_nvrtc_version(&context) == 0) GTEST_SKIP() << context.error.message;
+  without_a_driver(compiles_and_refuses_to_run);
 }
 
 class OnDevice : public ::testing::Test {

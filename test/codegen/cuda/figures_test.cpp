@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "calotype/error.h"
 #include "codegen/cuda/disassemble.h"
@@ -85,11 +86,21 @@ TEST(Figures, LocalMemoryIsSeen) {
 class Disassemble : public ::testing::Test {
  protected:
   fs::path folder = fs::temp_directory_path() / ("calotype_disassemble." + std::to_string(getpid()));
-  std::string path = std::getenv("PATH") ? std::getenv("PATH") : "";
-  void SetUp() override { fs::create_directories(folder); }
-  void TearDown() override {
+  std::map<std::string, std::string> before;
+  std::string path;
+  /// With a toolkit that has nothing in it, in place of one that the machine may have.
+  void SetUp() override {
+    fs::create_directories(folder / "toolkit");
+    for (const char* name : {"PATH", "CUDA_HOME", "CUDA_PATH", "CALOTYPE_NVDISASM"})
+      if (const char* value = std::getenv(name)) before[name] = value;
+    path = before["PATH"];
+    unsetenv("CUDA_PATH");
     unsetenv("CALOTYPE_NVDISASM");
-    setenv("PATH", path.c_str(), 1);
+    setenv("CUDA_HOME", (folder / "toolkit").c_str(), 1);
+  }
+  void TearDown() override {
+    for (const char* name : {"CUDA_HOME", "CUDA_PATH", "CALOTYPE_NVDISASM"}) unsetenv(name);
+    for (const auto& [name, value] : before) setenv(name.c_str(), value.c_str(), 1);
     fs::remove_all(folder);
   }
   fs::path program(const std::string& name, const std::string& script) const {
@@ -120,6 +131,16 @@ TEST_F(Disassemble, ByTheOneThatIsNamed) {
   EXPECT_EQ(refused("a cubin").value, "/no/such/program");
 }
 
+TEST_F(Disassemble, WithoutAFolderForFilesItSaysSo) {
+  setenv("CALOTYPE_NVDISASM", program("nvdisasm", "cat \"$1\"").c_str(), 1);
+  const std::string before = std::getenv("TMPDIR") ? std::getenv("TMPDIR") : "";
+  setenv("TMPDIR", "/no/such/folder", 1);
+  const Diagnostic d = refused("a cubin");
+  before.empty() ? unsetenv("TMPDIR") : setenv("TMPDIR", before.c_str(), 1);
+  EXPECT_EQ(d.kind, ErrorKind::Target);
+  EXPECT_EQ(d.value, "/no/such/folder");
+}
+
 TEST_F(Disassemble, WhatFailsSaysWhy) {
   setenv("CALOTYPE_NVDISASM", program("nvdisasm", "echo it is no cubin >&2; exit 3").c_str(), 1);
   const Diagnostic d = refused("a cubin");
@@ -128,14 +149,8 @@ TEST_F(Disassemble, WhatFailsSaysWhy) {
 }
 
 TEST_F(Disassemble, WhereThereIsNoneItIsSaidWhatToInstall) {
-  if (fs::exists("/usr/local/cuda/bin/nvdisasm")) GTEST_SKIP() << "the toolkit is installed";
-  const std::string home = std::getenv("CUDA_HOME") ? std::getenv("CUDA_HOME") : "";
-  setenv("CUDA_HOME", folder.c_str(), 1);
-  setenv("CUDA_PATH", folder.c_str(), 1);
   setenv("PATH", folder.c_str(), 1);
   const Diagnostic d = refused("a cubin");
-  setenv("CUDA_HOME", home.c_str(), 1);
-  unsetenv("CUDA_PATH");
   EXPECT_EQ(d.kind, ErrorKind::Target);
   EXPECT_NE(d.legal.find("cuda-nvdisasm"), std::string::npos) << d.legal;
 }

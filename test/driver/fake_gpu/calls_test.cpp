@@ -30,12 +30,13 @@ TEST_F(FakeCalls, WithoutAStreamWait) {
   const DeviceBuffer in(Float(32), {1000}), out(Float(32), {1000});
   fake().fake_cuda_reset();
   kernel(in.device(), out.device());
-  EXPECT_EQ(calls("cuLaunchKernel"), 1);
+  EXPECT_EQ(calls("cuLaunchKernelEx"), 1);
   EXPECT_EQ(calls("cuStreamSynchronize"), 1);
   EXPECT_EQ(calls("cuMemcpyHtoDAsync_v2") + calls("cuMemcpyDtoHAsync_v2"), 0);
   const fake_cuda_launch launch = fake().fake_cuda_launch_at(0);
   EXPECT_EQ(launch.grid[0], 16u);
   EXPECT_EQ(launch.block[0], 64u);
+  EXPECT_TRUE(launch.early);
   const std::vector<void*> expected{out.device().data(), in.device().data()};
   EXPECT_EQ(std::vector<void*>(launch.buffers, launch.buffers + 2), expected);
   // Host buffers go there and back.
@@ -52,7 +53,7 @@ TEST_F(FakeCalls, OnAStreamLaunchAndNothingElse) {
   kernel.on(stream)(in.device(), out.device());
   fake().fake_cuda_reset();
   for (int i = 0; i < 3; ++i) kernel.on(stream)(in.device(), out.device());
-  EXPECT_EQ(calls("cuLaunchKernel"), 3);
+  EXPECT_EQ(calls("cuLaunchKernelEx"), 3);
   EXPECT_EQ(fake().fake_cuda_launch_at(2).stream, stream);
   for (const char* other :
        {"cuStreamSynchronize", "cuStreamCreate", "cuMemAlloc_v2", "cuMemAllocAsync", "cuMemFree_v2",
@@ -69,7 +70,7 @@ TEST_F(FakeCalls, WorkspaceIsInTheOrderOfTheStream) {
   const DeviceBuffer in(Float(32), {1000}), out(Float(32), {1000});
   void* stream = make_stream();
   kernel.on(stream)(in.device(), out.device());
-  EXPECT_EQ(calls("cuLaunchKernel"), 2);
+  EXPECT_EQ(calls("cuLaunchKernelEx"), 2);
   EXPECT_EQ(calls("cuMemAllocAsync"), 1);
   EXPECT_EQ(calls("cuMemFreeAsync"), 1);
   EXPECT_EQ(calls("cuStreamSynchronize") + calls("cuMemFree_v2"), 0);
@@ -132,7 +133,7 @@ TEST_F(FakeCalls, FromSeveralThreadsAtOnce) {
       }
     });
   for (std::thread& t : threads) t.join();
-  EXPECT_EQ(calls("cuLaunchKernel"), 2 * kThreads * (kCalls + kCalls / 5));
+  EXPECT_EQ(calls("cuLaunchKernelEx"), 2 * kThreads * (kCalls + kCalls / 5));
   EXPECT_EQ(calls("cuModuleLoadData"), 1);
   EXPECT_EQ(fake().fake_cuda_allocations(), 0);
 }

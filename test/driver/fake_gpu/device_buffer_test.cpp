@@ -97,7 +97,8 @@ TEST_F(FakeBuffers, OfNoElementsAndOfNothing) {
   const DeviceBuffer empty(Float(32), {0, 4});
   empty.copy_to_device();
   empty.copy_to_host();
-  DeviceBuffer().copy_to_host();
+  EXPECT_TRUE(said([] { DeviceBuffer().copy_to_host(); }));
+  EXPECT_TRUE(said([] { DeviceBuffer().copy_to_device(); }));
   EXPECT_FALSE(DeviceBuffer().host().defined());
   EXPECT_TRUE(said([] { DeviceBuffer(Buffer(), 0); }));
   EXPECT_TRUE(said([&] { DeviceBuffer(empty.device()); }));

@@ -93,7 +93,7 @@ TEST_F(FakeErrors, TooManyResourcesForALaunch) {
   for (const bool on : {false, true}) {
     fake().fake_cuda_function_attribute(CALOTYPE_CU_FUNC_MAX_THREADS, 32);
     fake().fake_cuda_function_attribute(CALOTYPE_CU_FUNC_REGISTERS, 255);
-    fake().fake_cuda_fail("cuLaunchKernel", 0, 1, 701);
+    fake().fake_cuda_fail("cuLaunchKernelEx", 0, 1, 701);
     const auto what = call(kernel, on);
     ASSERT_TRUE(what);
     EXPECT_EQ(what->kind, ErrorKind::Target);
@@ -106,7 +106,7 @@ TEST_F(FakeErrors, TooManyResourcesForALaunch) {
 
 TEST_F(FakeErrors, AStreamThatIsNone) {
   const Kernel kernel = doubled().compile(blocks(), Target::cuda("sm_90a"));
-  fake().fake_cuda_fail("cuLaunchKernel", 0, 1, 400);
+  fake().fake_cuda_fail("cuLaunchKernelEx", 0, 1, 400);
   const auto what = call(kernel, true);
   ASSERT_TRUE(what);
   EXPECT_TRUE(contains(what->message, "in a stream that may not be one of the GPU's primary context"))
@@ -117,7 +117,7 @@ TEST_F(FakeErrors, AStreamThatIsNone) {
 TEST_F(FakeErrors, EveryFunctionOfTheDriverThatACallUses) {
   for (const char* symbol : {"cuCtxPushCurrent_v2", "cuModuleLoadData", "cuModuleGetFunction",
                              "cuMemAllocAsync", "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2",
-                             "cuLaunchKernel", "cuStreamSynchronize", "cuPointerGetAttributes"}) {
+                             "cuLaunchKernelEx", "cuStreamSynchronize", "cuPointerGetAttributes"}) {
     // Loaded anew, so that this is tried again too.
     const Kernel kernel = through_memory().compile(two_kernels(), Target::cuda("sm_90a"));
     fake().fake_cuda_fail(symbol, 0, 1, 1);

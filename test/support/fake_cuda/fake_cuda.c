@@ -474,26 +474,36 @@ calotype_cu_result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, calo
   return 0;
 }
 
-calotype_cu_result cuLaunchKernel(calotype_cu_handle function, unsigned grid_x, unsigned grid_y,
-                                  unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
-                                  unsigned shared_bytes, calotype_cu_handle s, void** parameters,
-                                  void** extra) {
+calotype_cu_result cuLaunchKernelEx(const calotype_cu_launch* launch, calotype_cu_handle function,
+                                    void** parameters, void** extra) {
   (void)extra;
   ENTER();
   pthread_mutex_lock(&fake.mutex);
   fake_cuda_launch* l = &fake.launches[fake.launch_count % MOST_LAUNCHES];
   ++fake.launch_count;
   snprintf(l->kernel, sizeof l->kernel, "%s", (const char*)function);
-  l->grid[0] = grid_x;
-  l->grid[1] = grid_y;
-  l->grid[2] = grid_z;
-  l->block[0] = block_x;
-  l->block[1] = block_y;
-  l->block[2] = block_z;
-  l->shared_bytes = shared_bytes;
-  l->stream = s;
+  memcpy(l->grid, launch->grid, sizeof l->grid);
+  memcpy(l->block, launch->block, sizeof l->block);
+  l->shared_bytes = launch->shared_bytes;
+  l->stream = launch->stream;
   for (int i = 0; i < 2; ++i) l->buffers[i] = *(void**)parameters[i];
-  l->captured = capturing(s);
+  l->captured = capturing(launch->stream);
+  l->early = 0;
+  for (unsigned i = 0; i < launch->attribute_count; ++i)
+    l->early |= launch->attributes[i].id == CALOTYPE_CU_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION &&
+                launch->attributes[i].value.allowed;
   pthread_mutex_unlock(&fake.mutex);
   return 0;
+}
+
+calotype_cu_result cuLaunchKernel(calotype_cu_handle function, unsigned grid_x, unsigned grid_y,
+                                  unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
+                                  unsigned shared_bytes, calotype_cu_handle s, void** parameters,
+                                  void** extra) {
+  const calotype_cu_launch launch = {.grid = {grid_x, grid_y, grid_z},
+                                     .block = {block_x, block_y, block_z},
+                                     .shared_bytes = shared_bytes,
+                                     .stream = s};
+  ENTER();
+  return cuLaunchKernelEx(&launch, function, parameters, extra);
 }

@@ -16,6 +16,7 @@ typedef struct fake_cuda_launch {
   calotype_cu_handle stream;
   void* buffers[2];
   int captured; /* into a graph */
+  int early;    /* it may come onto the GPU as the one before leaves it */
 } fake_cuda_launch;
 
 /* FUNCTION(name, result, parameters) */
