@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/select.h"
+#include "cli/trial.h"
 #include "cli/usage.h"
 #include "driver/stage_values.h"
 
@@ -127,6 +128,25 @@ Json json_of(const std::vector<Work>& works, const std::optional<analyze::Device
   return list;
 }
 
+/// What a call takes on random numbers, and how much of that the bound is.
+void add_run(const ExplainOptions& options, const Operator& op, const Pipeline& pipeline,
+             const Schedule& schedule, const Target& target, double bound, Outcome& outcome) {
+  if (target.is_gpu() && target.kind != Target::Kind::Cuda)
+    usage_error("--run measures machines", target.str(), "--target host or cuda");
+  RunOptions run;
+  run.select = options.select;
+  run.params = options.params;
+  const Call call = make_call(op, pipeline, {}, run);
+  const double us = 1e6 * try_schedule(pipeline, schedule, target, call, 0, nullptr).median_seconds;
+  outcome.json["measured_us"] = number(us);
+  outcome.text += fmt::format("Measured: {:.4g} us", us);
+  if (bound > 0) {
+    outcome.json["share_of_bound"] = number(bound / us);
+    outcome.text += fmt::format(", of which the bound is {:.1f}%", 100 * bound / us);
+  }
+  outcome.text += ".\n";
+}
+
 }  // namespace
 
 Outcome explain_command(const ExplainOptions& options) {
@@ -174,6 +194,11 @@ Outcome explain_command(const ExplainOptions& options) {
                               {"operations_per_second", device->operations_per_second}};
     outcome.text += fmt::format("Bounds: {}, {:g} GB/s, {:g} GFLOP/s.\n", device->name,
                                 device->bytes_per_second / 1e9, device->operations_per_second / 1e9);
+  }
+  if (options.run) {
+    double bound = 0;
+    for (const Work& work : fused) bound += device ? bound_us(work, *device) : 0;
+    add_run(options, op, pipeline, chosen.schedule, target, bound, outcome);
   }
   return outcome;
 }

@@ -155,6 +155,7 @@ void add_explain(CLI::App& app, Options& options, Raw& raw) {
   explain->add_option("--device", to.device, "h200, h100, ...: adds the least time by the device's figures");
   explain->add_option("--bandwidth", to.bandwidth, "bytes per second in GB/s, for the device's own figure");
   explain->add_option("--rate", to.rate, "arithmetic in GFLOP/s, for the device's own figure");
+  explain->add_flag("--run", to.run, "run it too, on random numbers: the time, and the share of the bound");
   explain->add_flag("--json", options.json, "print one JSON object");
 }
 

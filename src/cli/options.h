@@ -57,6 +57,7 @@ struct ExplainOptions {
   std::string device;    ///< empty: no bounds, unless bandwidth and rate are given
   double bandwidth = 0;  ///< GB/s; 0: the device's
   double rate = 0;       ///< GFLOP/s; 0: the device's
+  bool run = false;      ///< time it too, on random numbers
 };
 
 struct ScheduleOptions {

@@ -27,8 +27,8 @@ struct Trial {
 };
 
 /// `call` holds the buffers, outputs included; `reference` is null where nothing is to be compared. Outputs
-/// are poisoned before the first call, so that an element never written does not pass. Throws for a refused
-/// schedule or a failing call.
+/// are poisoned before the first call, so that an element never written does not pass. On a GPU the calls
+/// that are timed have all arguments in its memory. Throws for a refused schedule or a failing call.
 Trial try_schedule(const Pipeline& pipeline, const Schedule& schedule, const Target& target, const Call& call,
                    int repeat, const Evaluation* reference);
 

@@ -235,6 +235,9 @@ ir::Stmt CombineThreads::send_result() const {
   for (std::size_t d = Digit::Warp; d <= Digit::Rank; ++d)
     if (reduction_.reduced[d] && reduction_.used[d] < reduction_.extents[d])
       sends = sends && positions(d) < ir::index(reduction_.used[d]);
+  for (int axis = 0; axis < 3; ++axis)
+    if (reduction_.alike[axis] > 1)
+      sends = sends && positions.along(axis, reduction_.alike[axis]) == ir::index(0);
   if (!reduction_.in_cluster()) return positions.bound(ir::if_then(simple(sends), stored_at(index, {})));
   if (blocks <= lanes()) return positions.bound(ir::if_then(simple(sends), stored_at(index, lane())));
   std::vector<ir::Stmt> stores;

@@ -31,11 +31,12 @@ class CombineThreads {
    public:
     Positions(const CombineThreads& of) : of_(of) {}
     Expr operator()(std::size_t digit);
+    /// Of a thread among those along the axis.
+    Expr along(int axis, std::int64_t extent);
     /// The statement, inside the loops made.
     ir::Stmt bound(ir::Stmt s) const;
 
    private:
-    Expr along(int axis, std::int64_t extent);
     Expr along_x(std::size_t digit);
     Expr rank();
     Expr new_loop(int axis, ir::ThreadPart part, std::int64_t extent);

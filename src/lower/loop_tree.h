@@ -173,13 +173,16 @@ struct ThreadReduction {
   std::array<bool, kDigits> reduced{};
   /// Positions that may have terms: those beyond have the identity and send nothing.
   std::array<std::int64_t, kDigits> used{1, 1, 1, 1, 1, 1};
+  /// Threads along x, y and z among which every one has the same results, since no loop around is bound to
+  /// them; their extent above is 1, and the first ones send. 1: the axis is one of positions.
+  std::array<std::int64_t, 3> alike{1, 1, 1};
   std::vector<ir::BufferPtr> slots;  ///< by component, set by the memory pass; empty: shuffles are enough
 
   /// Whether threads at other positions of the digit are combined by shuffles.
   bool by_shuffles(std::size_t d) const { return reduced[d] && (d == Lane || d == LaneY); }
   /// The digit whose threads are, and the lanes from one of them to the next.
   Digit lane_digit() const { return reduced[LaneY] ? LaneY : Lane; }
-  std::int64_t lane_distance() const { return reduced[LaneY] ? extents[Lane] * extents[Warp] : 1; }
+  std::int64_t lane_distance() const { return reduced[LaneY] ? extents[Lane] * extents[Warp] * alike[0] : 1; }
   bool exchanges() const {
     for (std::size_t d = Warp; d < kDigits; ++d)
       if (reduced[d] && !by_shuffles(d) && extents[d] > 1) return true;

@@ -13,6 +13,9 @@
 // that. Loops that hold barriers or memory of a GPU block stay whole: the parts would reserve the memory once
 // each.
 //
+// Blocks of a grid are no parts of a loop: those of a loop bound to blocks whose partition is Always choose
+// between a body in which what their place decides is decided, and the body as it was.
+//
 // A loop whose partition is Never stays whole and leaves decisions to the loops around it; one whose
 // partition is Always is cut for whatever it can decide, and where that is nothing the schedule is refused.
 
@@ -33,6 +36,7 @@ struct Decision {
 
 constexpr std::int64_t kShortLoop = 16;
 constexpr std::int64_t kEdgeLanes = 8;
+constexpr int kRounds = 4;
 
 bool expands(ir::Binding b) { return b == ir::Binding::Vector || b == ir::Binding::Unrolled; }
 bool repeats(ir::Binding b) { return b == ir::Binding::Serial || b == ir::Binding::Parallel; }
@@ -285,6 +289,7 @@ class Partitioner {
   }
 
   ir::Stmt run(const ir::Stmt& s) {
+    if (is_block_loop(s)) return grid(s, {});
     if (s->kind == ir::StmtKind::For && repeats(s->loop().binding) && !belongs_to_block(s)) {
       const ir::Partition how = s->loop().partition;
       if (how == ir::Partition::Never) return whole(s);
@@ -296,29 +301,76 @@ class Partitioner {
         s, [](const Expr& e) { return e; }, [&](const ir::Stmt& child) { return run(child); });
   }
 
+  static bool is_block_loop(const ir::Stmt& s) {
+    return s->kind == ir::StmtKind::For && s->loop().binding == ir::Binding::GpuBlock;
+  }
+
+  /// The loops over blocks, of which `cut` ask for two bodies, and the body in the innermost.
+  ir::Stmt grid(const ir::Stmt& s, std::vector<ir::Stmt> cut) {
+    if (s->kind == ir::StmtKind::Let)
+      return ir::let_stmt(s->symbol(), s->exprs[0], grid(s->body(), std::move(cut)));
+    if (!is_block_loop(s)) return cut.empty() ? run(s) : two_bodies(s, cut);
+    if (s->loop().partition == ir::Partition::Always) cut.push_back(s);
+    return ir::for_loop(s->loop(), s->exprs[0], s->exprs[1], grid(s->body(), std::move(cut)));
+  }
+
+  ir::Stmt two_bodies(const ir::Stmt& body, const std::vector<ir::Stmt>& loops) {
+    if (belongs_to_block(body)) return run(body);  // refused at the end
+    ir::Stmt steady = body;
+    Expr inside = ir::make_one(Bool());
+    bool any = false, more = true;
+    // What is decided may shape the loops by which the next is.
+    for (int round = 0; round < kRounds && more; ++round) {
+      more = false;
+      for (const ir::Stmt& loop : loops) {
+        const Cut found = decided_by(loop->loop(), steady);
+        if (found.made.empty()) continue;
+        any = more = true;
+        cut_.insert(loop->loop().partition_origin);
+        const Expr place = ir::make_var(loop->loop().var);
+        for (const Expr& low : found.lows) inside = inside && place >= low;
+        for (const Expr& high : found.highs) inside = inside && place <= high;
+        steady = simplify_stmt(decided(steady, found.made), facts_);
+      }
+    }
+    if (!any) return run(body);
+    return ir::if_then(algebra_.simplify(inside), fresh_copy(run(steady)), run(body));
+  }
+
   ir::Stmt whole(const ir::Stmt& loop) {
     return ir::for_loop(loop->loop(), loop->exprs[0], loop->exprs[1], run(loop->body()));
   }
 
-  ir::Stmt cut(const ir::Stmt& loop) {
-    Collector collector(loop->loop(), facts_, algebra_);
-    collector.collect(loop->body());
-    std::vector<Expr> lows, highs;
+  /// What is decided in a loop's body while the variable is at least all of `lows` and at most all of
+  /// `highs`.
+  struct Cut {
     std::vector<Decision> made;
+    std::vector<Expr> lows, highs;
+  };
+
+  Cut decided_by(const ir::LoopInfo& loop, const ir::Stmt& body) {
+    Collector collector(loop, facts_, algebra_);
+    collector.collect(body);
+    Cut cut;
     for (const Decision& d : collector.decisions) {
       std::vector<Expr> low, high;
-      if (!restrict_range(d.difference, loop->loop().var, facts_, low, high)) continue;
-      lows.insert(lows.end(), low.begin(), low.end());
-      highs.insert(highs.end(), high.begin(), high.end());
-      made.push_back(d);
+      if (!restrict_range(d.difference, loop.var, facts_, low, high)) continue;
+      cut.lows.insert(cut.lows.end(), low.begin(), low.end());
+      cut.highs.insert(cut.highs.end(), high.begin(), high.end());
+      cut.made.push_back(d);
     }
-    if (made.empty()) return whole(loop);
-    cut_.insert(loop->loop().partition_origin);
-    return assemble(loop, made, lows, highs);
+    return cut;
   }
 
-  ir::Stmt assemble(const ir::Stmt& loop, const std::vector<Decision>& made, const std::vector<Expr>& lows,
-                    const std::vector<Expr>& highs) {
+  ir::Stmt cut(const ir::Stmt& loop) {
+    const Cut found = decided_by(loop->loop(), loop->body());
+    if (found.made.empty()) return whole(loop);
+    cut_.insert(loop->loop().partition_origin);
+    return assemble(loop, found);
+  }
+
+  ir::Stmt assemble(const ir::Stmt& loop, const Cut& found) {
+    const auto& [made, lows, highs] = found;
     const std::string& name = loop->loop().var->name;
     const Expr first = loop->exprs[0], end = first + loop->exprs[1];
     const ir::SymbolPtr from = ir::make_symbol(ir::SymbolKind::Let, name + ".steady"),

@@ -47,8 +47,22 @@ class Tiles {
     const std::int64_t total = info.threads[0] * info.threads[1] * info.threads[2];
     if (total > 1024)
       refuse(stage, fmt::format("a block of {} threads", total), std::to_string(total),
-             "at most 1024 threads a block");
+             "at most 1024 threads a block", binds_most(nest));
     tree_.kernels[stage] = info;
+  }
+
+  /// The directive of the longest loop that is bound to threads: those of a block come from all of its
+  /// stages.
+  std::string binds_most(const Node& nest) {
+    const LoopInfo* longest = nullptr;
+    std::int64_t most = 0;
+    visit(nest, [&](const Node& node, const std::vector<const Node*>&) {
+      if (node.kind != NodeKind::Loop || tree_.loop(node.loop).binding != ir::Binding::GpuThread) return;
+      const LoopInfo& loop = tree_.loop(node.loop);
+      const std::int64_t extent = constant_extent(tree_, loop, "thread loop", loop.origin);
+      if (extent > most) longest = &loop, most = extent;
+    });
+    return longest ? longest->origin : "";
   }
 
   [[noreturn]] void refuse(StageRef stage, std::string message, std::string value, std::string legal,

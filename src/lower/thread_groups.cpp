@@ -13,6 +13,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "lower/partial_results.h"
 #include "schedule/gpu.h"
@@ -66,8 +69,8 @@ class ThreadGroups {
   // ---- How many threads
 
   void measure(const Node& nest) {
-    visit(nest, [&](const Node& node, const std::vector<const Node*>&) {
-      if (node.kind == NodeKind::Body) note_reduction(node.stage);
+    visit(nest, [&](const Node& node, const std::vector<const Node*>& around) {
+      if (node.kind == NodeKind::Body) note_reduction(node.stage, around);
       if (node.kind != NodeKind::Loop) return;
       const LoopInfo& loop = tree_.loop(node.loop);
       if (loop.binding == ir::Binding::GpuCluster) measure_cluster(loop);
@@ -101,11 +104,14 @@ class ThreadGroups {
     kernel_.cluster = std::max(kernel_.cluster, blocks);
   }
 
-  void note_reduction(StageRef stage) {
+  void note_reduction(StageRef stage, const std::vector<const Node*>& around) {
     if (tree_.def(stage).function()) return;
     const schedule::LaneNest nest = lanes_of(stage);
     if (!nest.by_threads()) return;
     reducing_.push_back(stage);
+    for (const Node* node : around)
+      if (node->kind == NodeKind::Loop && is_thread_loop(tree_.loop(node->loop)))
+        bound_axes_[stage].insert(tree_.loop(node->loop).axis);
     for (LoopId id : nest.threads)
       combines_lanes_ |= is_thread_loop(tree_.loop(id)) && tree_.loop(id).axis == 0 &&
                          tree_.loop(id).part != ir::ThreadPart::Warp;
@@ -135,7 +141,17 @@ class ThreadGroups {
     } else if (r.reduced[Digit::Y] && x < kWarpLanes && kWarpLanes % x == 0) {
       split_y(kWarpLanes / x, r);
     }
+    leave_out_unbound(stage, r);
     return r;
+  }
+
+  void leave_out_unbound(StageRef stage, ThreadReduction& r) const {
+    const auto bound = bound_axes_.find(stage);
+    for (const auto& [axis, digit] : {std::pair(0, Digit::Warp), {1, Digit::Y}, {2, Digit::Z}}) {
+      if (bound != bound_axes_.end() && bound->second.contains(axis)) continue;
+      r.alike[axis] = r.extents[digit];
+      r.extents[digit] = 1;
+    }
   }
 
   /// Where whole warps have `lanes` positions along y.
@@ -215,6 +231,8 @@ class ThreadGroups {
   LoopTree& tree_;
   KernelInfo kernel_;
   std::vector<StageRef> reducing_;
+  std::map<StageRef, std::set<int>>
+      bound_axes_;                        ///< axes of threads that loops around a reduction are bound to
   const LoopInfo* part_ = nullptr;        ///< a loop bound to lanes or warps
   const LoopInfo* other_axis_ = nullptr;  ///< one bound to y or z
   bool any_warps_ = false, combines_lanes_ = false;

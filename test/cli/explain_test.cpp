@@ -40,7 +40,25 @@ TEST(Explain, TextNamesWhatEachOperatorComputes) {
   EXPECT_EQ(ran.out.find("bound"), std::string::npos) << ran.out;
 }
 
+TEST(Explain, RunsToTellTheShareOfTheBound) {
+  const Ran ran = run_program("explain matmul --size M=64,N=32,K=16 --bandwidth 10 --rate 1 --run --json");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const nlohmann::json json = ran.json();
+  const double us = json["measured_us"];
+  double bound = 0;
+  for (const nlohmann::json& kernel : json["kernels"]) bound += kernel["bound_us"].get<double>();
+  EXPECT_GT(us, 0);
+  EXPECT_NEAR(json["share_of_bound"].get<double>(), bound / us, 1e-6 * bound / us);
+  const Ran unbounded = run_program("explain matmul --size M=4,N=4,K=4 --run");
+  EXPECT_NE(unbounded.out.find("\nMeasured: "), std::string::npos) << unbounded.out;
+  EXPECT_EQ(unbounded.out.find("of which the bound"), std::string::npos) << unbounded.out;
+}
+
 TEST(Explain, RefusesWhatCannotBeRight) {
+  const Ran simulated =
+      run_program("explain matmul --size M=4,N=4,K=4 --run --target cuda-interpreter --schedule @gpu");
+  EXPECT_EQ(simulated.code, 2);
+  EXPECT_NE(simulated.err.find("--target host or cuda"), std::string::npos) << simulated.err;
   EXPECT_EQ(run_program("explain softmax").code, 2);
   const Ran device = run_program("explain matmul --size M=4,N=4,K=4 --device h20");
   EXPECT_EQ(device.code, 2);

@@ -100,6 +100,52 @@ TEST(PartitionLoops, DecideAsTheReference) {
         }
 }
 
+/// Blocks whose place decides what their threads test have a body without tests.
+TEST(PartitionLoops, BlocksChooseBetweenTwoBodies) {
+  const std::vector<std::vector<std::int64_t>> shapes = {{1, 1}, {6, 1}, {16, 4}, {17, 3}, {50, 9}, {64, 8}};
+  const Target target = Target::interpreter("sm_90a");
+  for (const Pipeline& p : bodies())
+    for (const int vector : {1, 4})
+      for (const bool both : {false, true}) {
+        Schedule s;
+        s["out"]
+            .tile("x", "y", "xo", "yo", "xi", "yi", 16, 2)
+            .vectorize("xi", vector)
+            .gpu_threads("xi.o", "yi");
+        s["out"].gpu_blocks("xo", "yo").partition("xo", Partition::Always);
+        if (both) s["out"].partition("yo", Partition::Always);
+        if (!s.check(p, target).empty()) continue;  // the place of a block decides nothing there
+        expect_all_match(p, s, target, shapes);
+      }
+}
+
+TEST(PartitionLoops, OfBlocksTheInnerOnesTestNothing) {
+  const Pipeline p = with_body("edges", [](const ImageParam& in, Expr x, Expr y, Expr W, Expr H) {
+    return in(clamp(x - 1, 0, W - 1), clamp(y + 1, 0, H - 1)) + in(clamp(x + 1, 0, W - 1), y);
+  });
+  Schedule s;
+  s["out"].tile("x", "y", "xo", "yo", "xi", "yi", 32, 4).gpu_threads("xi", "yi").gpu_blocks("xo", "yo");
+  s["out"].partition("xo", Partition::Always).partition("yo", Partition::Always);
+  const std::string text = p.compile(s, Target::interpreter("sm_90a")).show("lowered");
+  const std::size_t inner = text.find("if "), other = text.find("else", inner);
+  ASSERT_NE(other, std::string::npos) << text;
+  EXPECT_EQ(text.substr(inner, other - inner).find("min("), std::string::npos) << text;
+  EXPECT_EQ(text.substr(inner, other - inner).find("max("), std::string::npos) << text;
+  EXPECT_NE(text.find("min(", other), std::string::npos) << text;
+
+  const Pipeline plain =
+      with_body("plain", [](const ImageParam& in, Expr x, Expr y, Expr, Expr) { return in(x, y); });
+  Schedule nothing;
+  nothing["out"]
+      .split("x", "xo", "xi", 32)
+      .gpu_threads("xi")
+      .gpu_blocks("xo", "y")
+      .partition("y", Partition::Always);
+  const std::vector<Diagnostic> found = nothing.check(plain, Target::interpreter("sm_90a"));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].message, "nothing in the loop 'y' is decided by where it stands");
+}
+
 /// A range that is empty for small sizes, and another that begins where it ends.
 TEST(PartitionLoops, RangesThatAClampMayEmpty) {
   Dim N("N");

@@ -156,7 +156,9 @@ void propose_gpu_blocks(Draft& d) {
     if ((l.reduction && pure_only) || l.binding != ir::Binding::Serial) break;
     blocks.insert(blocks.begin(), l.name);
   }
-  if (!blocks.empty()) d.record_stage([&](Stage& s) { s.gpu_blocks(blocks); });
+  if (blocks.empty()) return;
+  d.record_stage([&](Stage& s) { s.gpu_blocks(blocks); });
+  if (d.random.chance(12)) d.record_stage([&](Stage& s) { s.partition(blocks.front(), Partition::Always); });
 }
 
 namespace {

@@ -100,13 +100,13 @@ Schedule gpu_tiles(const OperatorTypes&) {
   return s;
 }
 
-// A thread has VECTOR x ROWS samples, the horizontal sums of those and of a row above and below in registers.
-// What threads beside each other read twice comes from the first-level cache.
+// A thread has VECTOR x ROWS samples, in registers those that they are made of, in whole vectors of the
+// image, and the horizontal sums. Blocks that no edge of the image meets have code without clamps; what
+// threads beside each other read twice comes from the first-level cache.
 Schedule gpu(const OperatorTypes& types) {
   Schedule s;
-  const Knob vector = s.knob("VECTOR", types.all() == UInt(8) ? 4 : 2), rows = s.knob("ROWS", 8),
+  const Knob vector = s.knob("VECTOR", types.all() == UInt(8) ? 8 : 4), rows = s.knob("ROWS", 8),
              threads = s.knob("THREADS", 4);
-  s["edged"].compute_inline();
   s["blur"]
       .compute_root()
       .split("x", "xb", "xv", vector)
@@ -117,7 +117,16 @@ Schedule gpu(const OperatorTypes& types) {
       .vectorize("xv")
       .unroll("yr")
       .gpu_blocks("xo", "yo", "c")
-      .gpu_threads("xt", "yt");
+      .gpu_threads("xt", "yt")
+      .partition("xo", Partition::Always)
+      .partition("yo", Partition::Always);
+  s["edged"]
+      .compute_at("blur", "xt")
+      .store_in(Memory::Register)
+      .align_bounds("x", vector)
+      .vectorize("x", vector)
+      .unroll("x.o")
+      .unroll("y");
   s["blur_x"]
       .compute_at("blur", "xt")
       .store_in(Memory::Register)

@@ -85,11 +85,13 @@ Schedule host(const OperatorTypes&) {
 }
 
 // Tiles of 32 x 8 points, a thread a point; the coarsest levels have few.
-void gpu_tiles(Stage stage) {
+void gpu_tiles(Stage stage, const Knob& width, const Knob& height) {
   stage.compute_root()
-      .tile("x", "y", "xo", "yo", "xi", "yi", 32, 8)
+      .tile("x", "y", "xo", "yo", "xi", "yi", width, height)
       .gpu_blocks("xo", "yo")
-      .gpu_threads("xi", "yi");
+      .gpu_threads("xi", "yi")
+      .partition("xo", Partition::Always)
+      .partition("yo", Partition::Always);
 }
 
 // The levels one after the other, all intensities of a point in one thread. Of the finest half-size level a
@@ -98,17 +100,23 @@ void gpu_tiles(Stage stage) {
 // again at the two intensities needed for each point of the result.
 Schedule gpu(const OperatorTypes&) {
   Schedule s;
+  const Knob width = s.knob("WIDTH", 32), height = s.knob("HEIGHT", 8), vector = s.knob("VECTOR", 4);
   inline_small(s);
   s["table"].compute_root().gpu_threads("i", 256).gpu_blocks("i.o");
-  gpu_tiles(s["gray"]);
+  s["gray"]
+      .split("x", "xb", "xv", vector)
+      .compute_root()
+      .tile("xb", "y", "xo", "yo", "xi", "yi", width, height);
+  s["gray"].vectorize("xv").gpu_blocks("xo", "yo").gpu_threads("xi", "yi");
+  s["gray"].partition("xo", Partition::Always).partition("yo", Partition::Always);
   for (int j = 1; j < kPyramid; ++j) {
     const std::string gauss = level("gauss", j), gray = level("gray", j);
     s[gray + "_x"].compute_inline();
-    gpu_tiles(s[gray]);
+    gpu_tiles(s[gray], width, height);
     if (j == 1) continue;
     s[gauss + "_x"].compute_inline();
     s[gauss].reorder("k", "x", "y");
-    gpu_tiles(s[gauss]);
+    gpu_tiles(s[gauss], width, height);
   }
   s["gauss1"]
       .compute_root()
@@ -119,7 +127,9 @@ Schedule gpu(const OperatorTypes&) {
       .unroll("xv")
       .unroll("yv")
       .gpu_blocks("xo", "yo")
-      .gpu_threads("xt", "yt");
+      .gpu_threads("xt", "yt")
+      .partition("xo", Partition::Always)
+      .partition("yo", Partition::Always);
   const Stage remapped = s.in("gauss0", {"gauss1_x"});
   s.eager_inline("gauss0");
   for (const std::string& part : {remapped.name(), std::string("gauss1_x")})
@@ -131,11 +141,16 @@ Schedule gpu(const OperatorTypes&) {
       s[level(up, j) + "_y"].compute_inline();
       s[level(up, j)].compute_inline();
     }
-    if (j > 0) gpu_tiles(s[level("result", j)]);
+    if (j > 0) gpu_tiles(s[level("result", j)], width, height);
   }
-  s["out"].reorder("c", "x", "y").unroll("c");
-  gpu_tiles(s["out"]);
-  s["result0"].compute_at("out", "xi").store_in(Memory::Register);
+  s["out"]
+      .split("x", "xb", "xv", vector)
+      .compute_root()
+      .tile("xb", "y", "xo", "yo", "xi", "yi", width, height);
+  s["out"].reorder("xv", "c", "xi", "yi", "xo", "yo").vectorize("xv").unroll("c");
+  s["out"].gpu_blocks("xo", "yo").gpu_threads("xi", "yi");
+  s["out"].partition("xo", Partition::Always).partition("yo", Partition::Always);
+  s["result0"].compute_at("out", "xi").store_in(Memory::Register).vectorize("x", vector, Tail::RoundUp);
   return s;
 }
 

@@ -1,6 +1,9 @@
 // Schedules of rmsnorm_silu_mul: from the plainest to the one that is shipped.
 #include <calotype/operator.h>
 
+#include <string>
+#include <vector>
+
 namespace {
 
 using namespace calotype;
@@ -60,9 +63,11 @@ Schedule gpu(const OperatorTypes& types) {
   return s;
 }
 
-// Rows of at most COLUMNS: each thread has its part of x and up in registers, all of whose loads are under
+using Inputs = std::vector<std::string>;
+
+// Rows of at most COLUMNS: each thread has its part of the inputs in registers, all of whose loads are under
 // way at once.
-Schedule gpu_registers(const OperatorTypes& types) {
+Schedule in_registers(const OperatorTypes& types, const Inputs& inputs) {
   Schedule s;
   const Knob columns = s.knob("COLUMNS", 8192), threads = s.knob("THREADS", 512),
              vector = s.knob("VECTOR", 16 / types.all().bytes());
@@ -72,13 +77,18 @@ Schedule gpu_registers(const OperatorTypes& types) {
   for (const char* stage : {"squares", "scale"}) s[stage].compute_at("out", "r").store_in(Memory::Register);
   s["squares"].update().vectorize("k", vector).gpu_threads("k.o", threads).unroll("k.o.o");
   s["out"].vectorize("c", vector).gpu_threads("c.o", threads).unroll("c.o.o");
-  for (const char* input : {"x", "up"}) {
+  for (const std::string& input : inputs) {
     Stage row = s.in(input);
     row.compute_at("out", "r").store_in(Memory::Register);
     row.vectorize("d0", vector).gpu_threads("d0.o", threads).unroll("d0.o.o");
   }
   return s;
 }
+
+Schedule gpu_registers(const OperatorTypes& types) { return in_registers(types, {"x", "up"}); }
+
+// The loads of up follow when the sum is known; registers are left for more blocks.
+Schedule gpu_registers_x(const OperatorTypes& types) { return in_registers(types, {"x"}); }
 
 // Short rows, of at most COLUMNS: a row a warp, in registers; no barrier is needed.
 Schedule gpu_short(const OperatorTypes& types) {
@@ -106,7 +116,7 @@ Schedule gpu_short(const OperatorTypes& types) {
 
 // Rows of at most COLUMNS by the blocks of a cluster, which have PART columns each: as in one block, and the
 // sum of squares is combined through their shared memory.
-Schedule gpu_cluster(const OperatorTypes& types) {
+Schedule in_clusters(const OperatorTypes& types, const Inputs& inputs) {
   Schedule s;
   const Knob columns = s.knob("COLUMNS", 65536), part = s.knob("PART", 8192),
              threads = s.knob("THREADS", 512), vector = s.knob("VECTOR", 16 / types.all().bytes());
@@ -120,7 +130,7 @@ Schedule gpu_cluster(const OperatorTypes& types) {
   in_parts(s["out"], "c");
   for (const char* stage : {"squares", "scale"}) s[stage].compute_at("out", "r").store_in(Memory::Register);
   in_parts(s["squares"].update(), "k");
-  for (const char* input : {"x", "up"}) {
+  for (const std::string& input : inputs) {
     Stage row = s.in(input);
     row.compute_at("out", "r").store_in(Memory::Register);
     in_parts(row, "d0");
@@ -128,13 +138,19 @@ Schedule gpu_cluster(const OperatorTypes& types) {
   return s;
 }
 
+Schedule gpu_cluster(const OperatorTypes& types) { return in_clusters(types, {"x", "up"}); }
+Schedule gpu_cluster_x(const OperatorTypes& types) { return in_clusters(types, {"x"}); }
+
 CALOTYPE_SCHEDULES(rmsnorm_silu_mul)
     .schedule("naive", Target::Kind::Host, "sums of squares of all rows first, the output serial", naive)
     .schedule("rows", Target::Kind::Host, "a row at a time, in parallel", rows)
     .schedule("host", Target::Kind::Host, "the rows vectorised, a sum of squares for each lane", host)
     .schedule("gpu", Target::Kind::Cuda, "a row a block, squares added by its threads in vectors", gpu)
-    .schedule("gpu_registers", Target::Kind::Cuda, "as gpu, the row in registers", gpu_registers)
+    .schedule("gpu_registers", Target::Kind::Cuda, "as gpu, the rows of x and up in registers", gpu_registers)
+    .schedule("gpu_registers_x", Target::Kind::Cuda, "as gpu, the row of x in registers", gpu_registers_x)
     .schedule("gpu_short", Target::Kind::Cuda, "a row a warp, in registers", gpu_short)
-    .schedule("gpu_cluster", Target::Kind::Cuda, "a row by the blocks of a cluster", gpu_cluster);
+    .schedule("gpu_cluster", Target::Kind::Cuda, "as gpu_registers, by the blocks of a cluster", gpu_cluster)
+    .schedule("gpu_cluster_x", Target::Kind::Cuda, "as gpu_registers_x, by the blocks of a cluster",
+              gpu_cluster_x);
 
 }  // namespace

@@ -79,10 +79,15 @@ Schedule gpu_cluster(const OperatorTypes& types) {
   x.reorder("d0.v", "turn", "d0.o", "row", "part").gpu_threads("d0.o", "row").cluster("part");
   for (const char* stage : {"peak", "total", "scale"})
     s[stage].compute_at("out", "strip").store_in(Memory::Register).vectorize("c", vector).gpu_threads("c.o");
+  // First the threads of a block combine what they have, then one result of each block goes to the others.
   for (const auto& [stage, k] : {std::pair("peak", "k"), {"total", "q"}}) {
-    Stage update = s[stage].update().vectorize("c", vector);
-    in_parts(update, k);
-    update.reorder("c.v", "turn", "row", "part", "c.o").gpu_threads("c.o", "row").cluster("part");
+    Stage update = s[stage].update().split(k, "part", "own", part);
+    Stage of_block = s[update.rfactor({{"part", "block"}}, std::string(stage) + "_of_block")];
+    of_block.compute_at("out", "strip").store_in(Memory::Register).vectorize("c", vector).gpu_threads("c.o");
+    of_block.cluster("block");
+    Stage own = of_block.update().split("own", "turn", "row", threads).unroll("turn").vectorize("c", vector);
+    own.reorder("c.v", "turn", "row", "c.o", "block").gpu_threads("c.o", "row").cluster("block");
+    update.vectorize("c", vector).reorder("c.v", "part", "c.o").gpu_threads("c.o").cluster("part");
   }
   return s;
 }

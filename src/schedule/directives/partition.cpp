@@ -29,10 +29,11 @@ static void check(Application& a) {
     if (!loop.replaced_by.empty())
       a.refuse(fmt::format("the loop '{}' is gone: {} stands in its place", loop.name, loop.replaced_by),
                loop.name, "partition after that, of the loops that are left");
-    if (loop.binding != ir::Binding::Serial && loop.binding != ir::Binding::Parallel)
+    if (loop.binding != ir::Binding::Serial && loop.binding != ir::Binding::Parallel &&
+        loop.binding != ir::Binding::GpuBlock)
       a.refuse(fmt::format("the loop '{}' is {}, and such a loop is never cut", loop.name,
                            ir::to_string(loop.binding)),
-               loop.name, "serial and parallel loops");
+               loop.name, "serial and parallel loops, and those bound to blocks");
   }
 }
 
@@ -44,11 +45,15 @@ DirectiveSpec partition_spec() {
           "Says whether a loop is cut into a prologue, a steady part in which nothing is clamped or tested "
           "for its end, and an epilogue. `auto`: where it is the innermost loop that decides something, "
           "or shapes a vector or unrolled loop inside; `never`: it stays whole, and a loop around it may "
-          "be cut in its stead; `always`: also where a loop inside could decide the same.",
-      .args = {{.name = "loop", .kind = ArgKind::Loop, .doc = "a serial or parallel loop"},
+          "be cut in its stead; `always`: also where a loop inside could decide the same. Of a loop bound "
+          "to blocks `always` makes two bodies, one without clamps and tests for the blocks whose place "
+          "decides them.",
+      .args = {{.name = "loop",
+                .kind = ArgKind::Loop,
+                .doc = "a loop that is serial, parallel or bound to blocks"},
                {.name = "how", .kind = ArgKind::Choice, .doc = "which", .choices = partition_options()}},
       .refused = {"the loop has its partition already", "a later directive consumes the loop",
-                  "the loop is vectorised, unrolled or bound to blocks or threads",
+                  "the loop is vectorised, unrolled or bound to threads",
                   "`always`, and no clamp or test in the loop is decided by where it stands, or it holds "
                   "barriers or memory of a block"},
       .apply = apply,
