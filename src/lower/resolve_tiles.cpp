@@ -21,6 +21,8 @@ using schedule::Transform;
 
 bool is_bound(const LoopInfo& loop, ir::Binding binding) { return loop.binding == binding; }
 
+constexpr const char* kDealtOut = "dealt out to the block's threads";
+
 class Tiles {
  public:
   explicit Tiles(LoopTree& tree) : tree_(tree) {}
@@ -60,7 +62,7 @@ class Tiles {
       if (node.kind != NodeKind::Loop || tree_.loop(node.loop).binding != ir::Binding::GpuThread) return;
       const LoopInfo& loop = tree_.loop(node.loop);
       const std::int64_t extent = constant_extent(tree_, loop, "thread loop", loop.origin);
-      if (extent > most) longest = &loop, most = extent;
+      if (extent > most && loop.origin != kDealtOut) longest = &loop, most = extent;
     });
     return longest ? longest->origin : "";
   }
@@ -149,7 +151,7 @@ class Tiles {
     info.binding = binding;
     info.owner = stage;
     info.name = std::move(name);
-    info.origin = "dealt out to the block's threads";
+    info.origin = kDealtOut;
     tree_.loops.push_back(std::move(info));
     return LoopId{static_cast<int>(tree_.loops.size()) - 1};
   }
@@ -173,7 +175,7 @@ class Tiles {
       if (it + 1 != pure.rend()) digit = digit % ir::index(extent);
       values.emplace_back(loop.var, loop.min + digit);
       if (!ir::prove_equal(loop.extent, ir::index(extent), tree_.facts) || it + 1 == pure.rend())
-        info.guards.push_back({digit < loop.extent, Tail::Predicate, "dealt out to the block's threads"});
+        info.guards.push_back({digit < loop.extent, Tail::Predicate, kDealtOut});
       total *= extent;
     }
     tree_.loop(made.front()).extent = ir::index((total + threads - 1) / threads);

@@ -214,9 +214,9 @@ TEST(Program, StagesThatCannotBeWritten) {
             std::string::npos);
   failure(run + "acc=x.png", 2, "usage");
   failure(run + "acc=" + d / "no_folder/x.npy", 2, "usage");
-  const nlohmann::json inlined =
-      failure("run blur3x3 --size W=9,H=8,C=1 --target cuda-interpreter --schedule @gpu --dump edged=x.npy",
-              2, "usage");
+  const nlohmann::json inlined = failure(
+      "run blur3x3 --size W=9,H=8,C=1 --target cuda-interpreter --schedule @gpu_tiles --dump edged=x.npy", 2,
+      "usage");
   EXPECT_NE(inlined["error"]["message"].get<std::string>().find("inline"), std::string::npos);
 }
 

@@ -59,7 +59,12 @@ TEST(RefusedGpuSchedules, Nest) {
              .split("r", "b", "c", 2)
              .gpu_threads("c", "b", "a");
        },
-       {kSchedule, "a block of 2048 threads", "out", "", "2048", {"at most 1024"}}},
+       {kSchedule,
+        "a block of 2048 threads",
+        "out",
+        "#1 tile(x, y, xo, yo, xi, yi, 128, 8), #3 gpu_threads(xi, yi)",
+        "2048",
+        {"at most 1024"}}},
       {"128 threads along z",
        [](Schedule& s) {
          s["out"].split("x", "xo", "xi", 2).split("y", "yo", "yi", 128).split("yi", "ya", "yb", 128);

@@ -16,7 +16,7 @@ const std::vector<std::string> kArchs = {"sm_80", "sm_86", "sm_89", "sm_90a", "s
 /// Most registers that a thread of the operator's kernels may take on any of them.
 int register_limit(const std::string& op) {
   static const std::map<std::string, int> limits = {
-      {"blur3x3", 80},  {"local_laplacian", 176}, {"softmax", 96}, {"sum", 72},
+      {"blur3x3", 128},  {"local_laplacian", 176}, {"softmax", 96}, {"sum", 72},
       {"sum_rows", 96}, {"transpose", 128},       {"unsharp", 96}};
   const auto at = limits.find(op);
   return at == limits.end() ? 64 : at->second;

@@ -109,7 +109,7 @@ TEST(Dump, IsWhatTheEvaluatorComputes) {
 TEST(Dump, OfNoStage) {
   const Pipeline pipeline = find_operator("blur3x3").pipeline(OperatorTypes::parse("u8"));
   const cli::Call call = random_call("blur3x3", pipeline, {{"W", 5}, {"H", 4}, {"C", 1}});
-  const ScheduleCase c{"blur3x3", "u8", "gpu", true};
+  const ScheduleCase c{"blur3x3", "u8", "gpu_tiles", true};
   const auto refusal = [&](const cli::Pairs& dumps) {
     try {
       cli::examine_stages(pipeline, make_schedule(c), test_target(c), call, false, dumps);

@@ -118,20 +118,16 @@ DeviceProgram::DeviceProgram(const lower::Program& program, const CompileOptions
     : functions_(program.functions),
       options_(options),
       arch_(target_arch(program)),
-      aligned_(std::make_unique<Code>()) {
+      aligned_(std::make_unique<Code>()),
+      general_(std::make_unique<Code>()) {
   options_.name = program.name + ".cu";
   auto start = Clock::now();
   const bool early = has_early_launches(arch_);
   aligned_->options = {
       .aligned_arguments = true, .begins_early = early, .facts = aligned_stride_facts(program)};
   aligned_->source = print(functions_, aligned_->options);
-  std::string general = print(functions_, {.begins_early = early});
+  general_->options.begins_early = early;
   seconds_.emplace_back("printing", since(start));
-  if (general != aligned_->source) {
-    general_ = std::make_unique<Code>();
-    general_->options.begins_early = early;
-    general_->source = std::move(general);
-  }
   start = Clock::now();
   make(*aligned_);
   seconds_.emplace_back(aligned_->compiled.from_cache ? "NVRTC (from the disk cache)" : "NVRTC",
@@ -146,7 +142,7 @@ std::string DeviceProgram::figures_text() const { return cuda::figures_text(func
 
 std::vector<std::string> DeviceProgram::warnings() const {
   std::vector<std::string> all = warnings_of(functions_, aligned_->compiled);
-  if (general_ && general_->made.done())
+  if (general_->made.done())
     for (const std::string& w : warnings_of(functions_, general_->compiled))
       if (std::find(all.begin(), all.end(), w) == all.end()) all.push_back(w);
   return all;
@@ -154,7 +150,9 @@ std::vector<std::string> DeviceProgram::warnings() const {
 
 void DeviceProgram::make(Code& code) const {
   code.made([&] {
-    code.compiled = compile(code.source, arch_, options_);
+    if (code.source.empty()) code.source = print(functions_, code.options);
+    const bool same = &code != aligned_.get() && code.source == aligned_->source;
+    code.compiled = same ? aligned_->compiled : compile(code.source, arch_, options_);
     for (const KernelFigures& k : code.compiled.kernels)
       if (k.spill_bytes > 0) code.options.alone.insert(k.name);
     if (code.options.alone.empty()) return;
@@ -200,8 +198,7 @@ void DeviceProgram::load(Code& code) const {
 
 DeviceProgram::Code& DeviceProgram::code_for(std::span<const calotype_argument> arguments) const {
   bool aligned = true;
-  if (general_)
-    for (const calotype_argument& a : arguments) aligned &= !a.buffer || is_aligned(*a.buffer);
+  for (const calotype_argument& a : arguments) aligned &= !a.buffer || is_aligned(*a.buffer);
   return aligned ? *aligned_ : *general_;
 }
 

@@ -53,7 +53,7 @@ class DeviceProgram {
   std::vector<lower::Function> functions_;
   CompileOptions options_;
   std::string arch_;
-  std::unique_ptr<Code> aligned_, general_;  // general_ is null if the source is the same
+  std::unique_ptr<Code> aligned_, general_;  // general_ is printed when a call first needs it
   std::vector<std::pair<std::string, double>> seconds_;
 };
 
