@@ -421,9 +421,9 @@ class Emitter {
   }
 
   /// Of several values, which no instruction updates together, threads take turns.
-  ir::Stmt in_turn(StageRef ref, ir::Stmt stores, const std::vector<Expr>& indices) const {
-    if (!is_atomic(tree_, ref)) return stores;
-    return ir::locked(buffers_of(ref.func).front(), indices.front(), std::move(stores));
+  ir::Stmt in_turn(StageRef ref, const ir::Stmt& stores, const std::vector<Expr>& indices) const {
+    const ir::BufferPtr first = is_atomic(tree_, ref) ? first_stored(stores) : nullptr;
+    return first ? ir::locked(first, indices.front(), stores) : stores;
   }
 
   const PartialResults* partial_results(StageRef ref) {

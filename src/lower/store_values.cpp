@@ -36,6 +36,14 @@ ir::Stmt store_values(const std::vector<ir::BufferPtr>& buffers, const std::vect
   return s;
 }
 
+ir::BufferPtr first_stored(const ir::Stmt& stores) {
+  ir::BufferPtr first;
+  ir::visit(stores, [&](const ir::Stmt& s) {
+    if (s->kind == ir::StmtKind::Store && !first) first = s->buffer();
+  });
+  return first;
+}
+
 ir::Stmt with_slots_moved(const ir::Stmt& stores, const Slots& slots, const ir::Facts& facts) {
   if (slots.count == 1) return stores;
   return ir::rewrite(stores, [&](const ir::Stmt& s) {

@@ -12,6 +12,9 @@ namespace calotype::lower {
 ir::Stmt store_values(const std::vector<ir::BufferPtr>& buffers, const std::vector<Expr>& values,
                       const std::vector<Expr>& indices, bool all = false);
 
+/// The buffer of the first store among the statements, of which there is one.
+ir::BufferPtr first_stored(const ir::Stmt& stores);
+
 /// Slots in which a scan has its last values, the newest first.
 struct Slots {
   std::int64_t count = 1;
