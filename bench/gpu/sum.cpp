@@ -51,7 +51,7 @@ class Reader {
     void* x = x_;
     void* out = nullptr;  // never written to
     long long vectors = kElements / 4;
-    void* parameters[] = {&x, &out, &vectors};
+    void* parameters[] = {static_cast<void*>(&x), static_cast<void*>(&out), &vectors};
     require(cuda().launch(function_, blocks_, 1, 1, kThreads, 1, 1, 0, stream, parameters, nullptr));
   }
 

@@ -96,9 +96,7 @@ std::string table(const std::string& heading, const std::vector<Work>& works,
   for (const Work& work : works)
     text += row(work.name, work, device,
                 work.funcs.empty() ? work.text : fmt::format("{}", fmt::join(work.funcs, ", ")));
-  const Work sum = analyze::total(works);
-  Work all = sum;
-  std::string line = row("total", all, std::nullopt, "");
+  std::string line = row("total", analyze::total(works), std::nullopt, "");
   if (device) {
     double us = 0;
     for (const Work& work : works) us += bound_us(work, *device);

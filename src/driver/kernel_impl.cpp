@@ -58,7 +58,8 @@ std::string legal_text(const lower::Argument& a) {
 
 /// Whether 32 bits index the buffer. No check has seen its extents yet.
 bool is_narrow(const calotype_buffer& b) {
-  const double bytes = (b.type.bits + 7) / 8;
+  const int whole_bytes = (b.type.bits + 7) / 8;
+  const double bytes = whole_bytes;
   double span = bytes;
   for (int d = 0; d < b.rank; ++d) {
     const calotype_dim& dim = b.dims[d];
@@ -316,7 +317,7 @@ std::string KernelImpl::show(const std::string& level, std::size_t way) const {
 }
 
 std::string KernelImpl::explain(const std::vector<Arg>& args) const {
-  const std::string no_cases = "one schedule for all sizes that it fits: no cases\n";
+  std::string no_cases = "one schedule for all sizes that it fits: no cases\n";
   if (ways_.ways.size() == 1) return no_cases;
   return no_cases + fmt::format("its program where {}\n", ways_.text(ways_.ways[way_of(args)]));
 }

@@ -51,41 +51,15 @@ IndexRanges::IndexRanges(const Function& kernel, const std::vector<ir::BufferPtr
 
 void IndexRanges::enter_loop(const ir::SymbolPtr& var, const Expr& min, const Expr& extent) {
   const Range from = range(min), count = range(extent);
-  forget();
   // The variable itself is held in 32 bits whatever is known of its ends.
   known_[var.get()] = {std::max(from.low, kLeast), std::min(from.high + count.high - 1, kMost)};
 }
 
 void IndexRanges::enter_let(const ir::SymbolPtr& symbol, const Expr& value) {
-  if (value->type.element() != Int(64)) return;
-  const Range of_value = range(value);
-  forget();
-  known_[symbol.get()] = of_value;
-}
-
-void IndexRanges::forget() {
-  found_ranges_.clear();
-  found_fits_.clear();
+  if (value->type.element() == Int(64)) known_[symbol.get()] = range(value);
 }
 
 bool IndexRanges::fits(const Expr& e) const {
-  if (const auto found = found_fits_.find(e.node().get()); found != found_fits_.end())
-    return found->second.second;
-  const bool answer = computed_fits(e);
-  found_fits_.try_emplace(e.node().get(), e, answer);
-  return answer;
-}
-
-IndexRanges::Range IndexRanges::range(const Expr& e) const {
-  if (e->args.empty()) return computed_range(e);
-  if (const auto found = found_ranges_.find(e.node().get()); found != found_ranges_.end())
-    return found->second.second;
-  const Range answer = computed_range(e);
-  found_ranges_.try_emplace(e.node().get(), e, answer);
-  return answer;
-}
-
-bool IndexRanges::computed_fits(const Expr& e) const {
   if (ir::is(e, ir::Op::Load) || ir::is(e, ir::Op::LoadIf)) return true;  // its operands are an address
   const Range r = range(e);
   if (e->type.element() == Int(64) && !(r.low >= kLeast && r.high <= kMost)) return false;
@@ -142,7 +116,7 @@ IndexRanges::Range IndexRanges::arithmetic(const Expr& e) const {
   }
 }
 
-IndexRanges::Range IndexRanges::computed_range(const Expr& e) const {
+IndexRanges::Range IndexRanges::range(const Expr& e) const {
   const Type t = e->type.element();
   if (const std::optional<std::int64_t> constant = ir::as_int(e))
     return {static_cast<double>(*constant), static_cast<double>(*constant)};

@@ -2,8 +2,6 @@
 // How large index arithmetic gets in a kernel whose arguments the caller has found small enough for 32 bits.
 
 #include <map>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "lower/loop_tree.h"
@@ -35,21 +33,11 @@ class IndexRanges {
     double low, high;
   };
   Range range(const Expr& e) const;
-  Range computed_range(const Expr& e) const;
-  bool computed_fits(const Expr& e) const;
-  void forget();
   Range arithmetic(const Expr& e) const;
   Range product(const Expr& e) const;
   bool is_written_area(const Expr& e) const;
 
-  /// Answers by node, which stays as long as its answer, until more is known: every operand is asked about
-  /// with each expression that it is in.
-  template <class Answer>
-  using Answers = std::unordered_map<const ir::ExprNode*, std::pair<Expr, Answer>>;
-
   std::map<const ir::Symbol*, Range> known_;
-  mutable Answers<Range> found_ranges_;
-  mutable Answers<bool> found_fits_;
   std::vector<std::vector<const ir::Symbol*>> written_;  ///< sizes that are extents of a buffer, for each
 };
 

@@ -197,7 +197,7 @@ class Tiles {
       for (const Node* n : chain)
         if (n->kind == NodeKind::Loop && is_bound(tree_.loop(n->loop), ir::Binding::GpuThread)) return;
       Storage& storage = tree_.storage.at(node.func);
-      storage.layout = layout_of(node.func);
+      storage.layout = layout_of(node.func, storage.shape);
       require_one_production(node.func, storage);
     });
   }
@@ -221,8 +221,11 @@ class Tiles {
   }
 
   /// The layout that stage 0's loops bound by hand give; without thread loops every thread holds everything.
-  layout::Layout layout_of(FuncId func) {
-    const schedule::StageSchedule& sched = tree_.scheduled.of(func).stages[0];
+  /// What is stored beyond what they compute, as the room for an update's tail, has registers of its own.
+  layout::Layout layout_of(FuncId func, const std::vector<std::int64_t>& shape) {
+    const schedule::FuncSchedule& all = tree_.scheduled.of(func);
+    const schedule::StageSchedule& sched = all.stages[0];
+    const bool one_production = site_loops(tree_, all.store) == site_loops(tree_, all.compute);
     std::vector<layout::Digit> digits;
     std::int64_t registers = 1;
     for (int d = 0; d < tree_.func(func).rank(); ++d) {
@@ -244,6 +247,11 @@ class Tiles {
         }
         stride *= digit.extent;
         digits.push_back(digit);
+      }
+      if (one_production && shape[d] > stride) {
+        const std::int64_t times = (shape[d] + stride - 1) / stride;
+        digits.push_back({.dim = d, .stride = stride, .extent = times, .weight = registers});
+        registers *= times;
       }
     }
     return layout::Layout(std::move(digits), tree_.func(func).rank());

@@ -43,6 +43,7 @@ typedef struct calotype_cuda_kernel {
   calotype_cu_handle function;
   uint32_t buffer_count, scalar_count;
   uint32_t shared_bytes; /* dynamic */
+  int begins_early;      /* its code waits for the end of the kernel before it in the stream */
   /* The answer of the driver for blocks of as many threads as the upper half says: how many of them run on a
    * multiprocessor at one time; 0: not asked yet. Atomic accesses only. */
   uint64_t resident;

@@ -101,12 +101,13 @@ static calotype_error_kind session_launch(void* state, calotype_context* context
   for (uint32_t i = 0; i < kernel->scalar_count; ++i) parameters[count++] = (void*)&scalars[i];
   calotype_cu_launch_attribute early = {.id = CALOTYPE_CU_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION,
                                         .value.allowed = 1};
-  const calotype_cu_launch launch = {.grid = {grid[0], grid[1], grid[2]},
-                                     .block = {block[0], block[1], block[2]},
-                                     .shared_bytes = kernel->shared_bytes,
-                                     .stream = session->stream,
-                                     .attributes = &early,
-                                     .attribute_count = session->device->launches_early ? 1 : 0};
+  const calotype_cu_launch launch = {
+      .grid = {grid[0], grid[1], grid[2]},
+      .block = {block[0], block[1], block[2]},
+      .shared_bytes = kernel->shared_bytes,
+      .stream = session->stream,
+      .attributes = &early,
+      .attribute_count = session->device->launches_early && kernel->begins_early ? 1 : 0};
   const calotype_cu_result result =
       session->device->driver->launch_with(&launch, kernel->function, parameters, NULL);
   if (result != 0) return launch_failed(session, context, kernel, block, result);

@@ -342,4 +342,12 @@ void check_gpu(State& state) {
   }
 }
 
+void require_global_memory(const Application& a, FuncId func) {
+  const FuncSchedule& f = a.state.out.of(func);
+  if (!a.state.out.target.is_gpu() || f.compute.kind != Place::Kind::At || f.memory == Memory::Global) return;
+  const std::string& name = a.state.def(func).name;
+  a.refuse(fmt::format("'{}' is computed inside a kernel and not in global memory", name), name,
+           "compute_root, or store_in(global)");
+}
+
 }  // namespace calotype::schedule

@@ -37,4 +37,7 @@ void require_blocks(const Application& a, std::size_t least);
 /// are.
 void check_gpu(State& state);
 
+/// Refuses a Func whose memory no cache stands before: computed inside a kernel, and not in global memory.
+void require_global_memory(const Application& a, FuncId func);
+
 }  // namespace calotype::schedule

@@ -16,7 +16,11 @@ TEST(StreamLoads, IsRecorded) {
 }
 
 TEST(StreamLoads, IsRefused) {
-  Schedule twice, unknown, inlined;
+  Schedule twice, unknown, inlined, inside;
+  inside["by"].gpu_blocks("x", "y");
+  inside["bx"].compute_at("by", "x").store_in(Memory::Shared);
+  inside.stream_loads("bx");
+  expect_refused(blur(), inside, {"'bx' is computed inside a kernel and not in global memory"}, gpu);
   twice.stream_loads("image");
   twice.stream_loads("image");
   expect_refused(blur(), twice, {"the loads of 'image' do so already"});

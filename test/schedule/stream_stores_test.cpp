@@ -14,7 +14,10 @@ TEST(StreamStores, IsRecorded) {
 }
 
 TEST(StreamStores, IsRefused) {
-  Schedule twice;
+  Schedule twice, inside;
+  inside["by"].gpu_blocks("x", "y");
+  inside["bx"].compute_at("by", "x").store_in(Memory::Shared).stream_stores();
+  expect_refused(blur(), inside, {"'bx' is computed inside a kernel and not in global memory"}, gpu);
   twice["by"].stream_stores().stream_stores();
   expect_refused(blur(), twice, {"the stores of 'by' do so already"});
 }

@@ -87,7 +87,7 @@ Schedule in_registers(const OperatorTypes& types, const Inputs& inputs) {
 
 Schedule gpu_registers(const OperatorTypes& types) { return in_registers(types, {"x", "up"}); }
 
-// The loads of up follow when the sum is known; registers are left for more blocks.
+// The loads of up follow when the sum is known.
 Schedule gpu_registers_x(const OperatorTypes& types) { return in_registers(types, {"x"}); }
 
 // Short rows, of at most COLUMNS: a row a warp, in registers; no barrier is needed.

@@ -188,6 +188,7 @@ void DeviceProgram::load(Code& code) const {
       kernel.buffer_count = static_cast<std::uint32_t>(f.buffers.size());
       kernel.scalar_count = static_cast<std::uint32_t>(f.scalars.size());
       kernel.shared_bytes = static_cast<std::uint32_t>(dynamic_shared_bytes(f));
+      kernel.begins_early = code.options.begins_early;
       kernel.function = module->find(code.names[i], kernel.shared_bytes);
       if (f.cluster > 1) module->prepare_cluster(kernel, code.names[i], f);
     }

@@ -41,7 +41,8 @@ std::vector<fs::path> folders() {
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
     if (const char* root = std::getenv(variable); root && *root) all.push_back(fs::path(root) / "bin");
   const bool named = !all.empty();
-  std::istringstream path(std::getenv("PATH") ? std::getenv("PATH") : "");
+  const char* searched = std::getenv("PATH");
+  std::istringstream path(searched ? searched : "");
   for (std::string folder; std::getline(path, folder, ':');)
     if (!folder.empty()) all.emplace_back(folder);
   if (!named) all.emplace_back("/usr/local/cuda/bin");

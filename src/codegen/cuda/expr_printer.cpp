@@ -368,13 +368,15 @@ std::string ExprPrinter::swizzled(const ir::Buffer& buffer, const Expr& index) {
   return far.defined() ? print(far, Arithmetic::Index, Precedence::Sum) + " + " + place : place;
 }
 
+std::string ExprPrinter::packed_element(const ir::BufferPtr& buffer, const Expr& index) {
+  const std::string bits = helper("bits_at", {names_.of(buffer), print(index, Arithmetic::Index)}).text;
+  return helper(c_type(buffer->type) + "_from_bits", {bits}).text;
+}
+
 Text ExprPrinter::load(const Expr& e) {
   const ir::BufferPtr& buffer = ir::buffer_of(e);
-  const std::string value = is_packed(buffer)
-                                ? helper(c_type(buffer->type) + "_at",
-                                         {names_.of(buffer), print(e->args.back(), Arithmetic::Index)})
-                                      .text
-                                : element(buffer, e->args.back());
+  const Expr& index = e->args.back();
+  const std::string value = is_packed(buffer) ? packed_element(buffer, index) : element(buffer, index);
   if (e->op == Op::Load || ir::is_one(e->args[0])) return {value};
   const std::string condition = print(e->args[0], Arithmetic::Index, tighter(Precedence::Conditional));
   const std::string zero = is_half(e->type) ? c_type(e->type) + "()" : node(ir::make_zero(e->type)).text;

@@ -95,6 +95,7 @@ class ExprPrinter {
   Text fast_math(const Expr& e);
   Text fused_multiply_add(const Expr& e);
   Text load(const Expr& e);
+  std::string packed_element(const ir::BufferPtr& buffer, const Expr& index);
   std::string swizzled(const ir::Buffer& buffer, const Expr& index);
   Text shuffle(const Expr& e);
   std::string operand(const Expr& e, Precedence at_least);

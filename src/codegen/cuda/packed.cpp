@@ -34,9 +34,9 @@ void KernelPrinter::store_pairs(const ir::Stmt& s, const Expr& value) {
   const auto element = [&](const Expr& pair, int which) {
     const Expr first = ir::make(ir::Op::Mul, pair->type, {ir::make_int(pair->type, 2), pair});
     const Expr at = which == 0 ? first : ir::make(ir::Op::Add, pair->type, {first, ir::make_one(pair->type)});
-    return scalar(name_shared(lane(value, at)), Arithmetic::Data);
+    return scalar(name_shared(lane(value, at)), Arithmetic::Data, Precedence::Primary) + ".bits";
   };
-  const std::string& pair_of = prelude_.use(c_type(buffer->type) + "_pair");
+  const std::string& pair_of = prelude_.use("pair_of_bits");
   lane_loop(value->type.lanes / 2, [&](const Expr& pair) {
     const std::string low = element(pair, 0), high = element(pair, 1);
     line(fmt::format("{}[{}] = {}({}, {});", names_.of(buffer), scalar(place(pair), Arithmetic::Index),
@@ -46,9 +46,8 @@ void KernelPrinter::store_pairs(const ir::Stmt& s, const Expr& value) {
 
 void KernelPrinter::store_element(const ir::BufferPtr& buffer, const Expr& index, const std::string& value) {
   if (expressions_.is_packed(buffer)) {
-    const std::string& set = prelude_.use("set_" + c_type(buffer->type));
-    return line(
-        fmt::format("{}({}, {}, {});", set, names_.of(buffer), scalar(index, Arithmetic::Index), value));
+    return line(fmt::format("{}({}, {}, ({}).bits);", prelude_.use("set_bits"), names_.of(buffer),
+                            scalar(index, Arithmetic::Index), value));
   }
   line(fmt::format("{} = {};", expressions_.element(buffer, index), value));
 }

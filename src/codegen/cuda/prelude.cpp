@@ -360,47 +360,25 @@ const std::vector<Helper>& helpers() {
        "@ void wait_copies() { asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(pending) : \"memory\"); }\n"},
       // Two elements of 16 bits in a register. They are taken out anew wherever one is used (volatile): the
       // compiler would rather keep what it has computed of them, in twice the registers and more.
-      {"f16_pair",
-       {"f16"},
-       "@ unsigned int f16_pair(f16 low, f16 high) {\n"
+      {"pair_of_bits",
+       {},
+       "@ unsigned int pair_of_bits(unsigned short low, unsigned short high) {\n"
        "  unsigned int r;\n"
-       "  asm(\"mov.b32 %0, {%1, %2};\" : \"=r\"(r) : \"h\"(low.bits), \"h\"(high.bits));\n"
+       "  asm(\"mov.b32 %0, {%1, %2};\" : \"=r\"(r) : \"h\"(low), \"h\"(high));\n"
        "  return r;\n"
        "}\n"},
-      {"f16_at",
-       {"f16"},
-       "@ f16 f16_at(const unsigned int* pairs, int i) {\n"
-       "  f16 low, high;\n"
-       "  asm volatile(\"mov.b32 {%0, %1}, %2;\" : \"=h\"(low.bits), \"=h\"(high.bits) : "
-       "\"r\"(pairs[i >> 1]));\n"
+      {"bits_at",
+       {},
+       "@ unsigned short bits_at(const unsigned int* pairs, int i) {\n"
+       "  unsigned short low, high;\n"
+       "  asm volatile(\"mov.b32 {%0, %1}, %2;\" : \"=h\"(low), \"=h\"(high) : \"r\"(pairs[i >> 1]));\n"
        "  return i & 1 ? high : low;\n"
        "}\n"},
-      {"set_f16",
-       {"f16"},
-       "@ void set_f16(unsigned int* pairs, int i, f16 x) {\n"
+      {"set_bits",
+       {},
+       "@ void set_bits(unsigned int* pairs, int i, unsigned short bits) {\n"
        "  const unsigned int other = pairs[i >> 1] & (i & 1 ? 0xffffu : 0xffff0000u);\n"
-       "  pairs[i >> 1] = other | (unsigned int)x.bits << (i & 1) * 16;\n"
-       "}\n"},
-      {"bf16_pair",
-       {"bf16"},
-       "@ unsigned int bf16_pair(bf16 low, bf16 high) {\n"
-       "  unsigned int r;\n"
-       "  asm(\"mov.b32 %0, {%1, %2};\" : \"=r\"(r) : \"h\"(low.bits), \"h\"(high.bits));\n"
-       "  return r;\n"
-       "}\n"},
-      {"bf16_at",
-       {"bf16"},
-       "@ bf16 bf16_at(const unsigned int* pairs, int i) {\n"
-       "  bf16 low, high;\n"
-       "  asm volatile(\"mov.b32 {%0, %1}, %2;\" : \"=h\"(low.bits), \"=h\"(high.bits) : "
-       "\"r\"(pairs[i >> 1]));\n"
-       "  return i & 1 ? high : low;\n"
-       "}\n"},
-      {"set_bf16",
-       {"bf16"},
-       "@ void set_bf16(unsigned int* pairs, int i, bf16 x) {\n"
-       "  const unsigned int other = pairs[i >> 1] & (i & 1 ? 0xffffu : 0xffff0000u);\n"
-       "  pairs[i >> 1] = other | (unsigned int)x.bits << (i & 1) * 16;\n"
+       "  pairs[i >> 1] = other | (unsigned int)bits << (i & 1) * 16;\n"
        "}\n"},
       {"f16_from_bits",
        {"f16"},

@@ -46,8 +46,8 @@ DirectiveSpec partition_spec() {
           "for its end, and an epilogue. `auto`: where it is the innermost loop that decides something, "
           "or shapes a vector or unrolled loop inside; `never`: it stays whole, and a loop around it may "
           "be cut in its stead; `always`: also where a loop inside could decide the same. Of a loop bound "
-          "to blocks `always` makes two bodies, one without clamps and tests for the blocks whose place "
-          "decides them.",
+          "to blocks `always` makes two bodies, one for the blocks whose place decides clamps and tests "
+          "that speak of it, without those.",
       .args = {{.name = "loop",
                 .kind = ArgKind::Loop,
                 .doc = "a loop that is serial, parallel or bound to blocks"},

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "schedule/callees.h"
+#include "schedule/gpu.h"
 
 namespace calotype {
 
@@ -33,6 +34,12 @@ static void apply(Application& a) {
   inputs.push_back(id);
 }
 
+// A later directive may move the Func.
+static void check(Application& a) {
+  const ir::CalleePtr of = find_callee(a, "of");
+  if (of->kind == ir::CalleeKind::Func) require_global_memory(a, FuncId{of->index});
+}
+
 static std::string in_cpp(const Directive& d) {
   return fmt::format("s.stream_loads(\"{}\");", text_of(*find_arg(d, "of")));
 }
@@ -46,8 +53,10 @@ DirectiveSpec stream_loads_spec() {
               "fetching its line as one that is not kept, or on a GPU, for vectors of 4, 8 or 16 bytes, by "
               "loads that the first cache does not keep.",
           .args = {{.name = "of", .kind = ArgKind::Source, .doc = "what is read"}},
-          .refused = {"it has stream_loads already"},
+          .refused = {"it has stream_loads already",
+                      "on a GPU: the Func is computed inside a kernel and not in global memory"},
           .apply = apply,
+          .check = check,
           .cpp = in_cpp};
 }
 

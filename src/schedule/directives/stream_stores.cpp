@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "schedule/functions.h"
+#include "schedule/gpu.h"
 
 namespace calotype {
 
@@ -18,6 +19,9 @@ static void apply(Application& a) {
   memory.stream_stores = true;
 }
 
+// A later directive may move the Func.
+static void check(Application& a) { require_global_memory(a, a.func); }
+
 DirectiveSpec stream_stores_spec() {
   return {
       .name = "stream_stores",
@@ -29,8 +33,10 @@ DirectiveSpec stream_stores_spec() {
           "parallel loop or the call ends. On a GPU those are vectors of 4, 8 or 16 bytes, whose lines are "
           "the first to leave the cache.",
       .args = {},
-      .refused = {"a function computes the Func", "the Func has stream_stores already"},
-      .apply = apply};
+      .refused = {"a function computes the Func", "the Func has stream_stores already",
+                  "on a GPU: the Func is computed inside a kernel and not in global memory"},
+      .apply = apply,
+      .check = check};
 }
 
 }  // namespace schedule

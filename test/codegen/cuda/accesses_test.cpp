@@ -38,6 +38,13 @@ Schedule in_registers() {
   return s;
 }
 
+Schedule streamed() {
+  Schedule s = in_registers();
+  s.stream_loads("in");
+  s["out"].stream_stores();
+  return s;
+}
+
 lower::Program lowered(const Pipeline& pipeline, const Schedule& s, const std::string& arch) {
   const Target target = Target::cuda(arch);
   return lower::lower(schedule::apply_or_throw(pipeline.graph(), s, target), {.target = target});
@@ -49,8 +56,8 @@ TEST(PackedRegisters, HoldWholeVectorsOfHalves) {
   for (const auto& [type, name] : {std::pair(BFloat(16), std::string("bf16")), {Float(16), "f16"}}) {
     const std::string text = cuda::print(lowered(distances(type), in_registers(), "sm_90a").functions);
     EXPECT_TRUE(has(text, "  unsigned int in_in[8];\n")) << text;
-    EXPECT_TRUE(has(text, "in_in[l] = " + name + "_pair(")) << text;
-    EXPECT_TRUE(has(text, "float_of(" + name + "_at(in_in, 8 + l))")) << text;
+    EXPECT_TRUE(has(text, "in_in[l] = pair_of_bits(")) << text;
+    EXPECT_TRUE(has(text, "float_of(" + name + "_from_bits(bits_at(in_in, 8 + l)))")) << text;
   }
   const std::string floats = cuda::print(lowered(distances(Float(32)), in_registers(), "sm_90a").functions);
   EXPECT_TRUE(has(floats, "  float in_in[16];\n")) << floats;
@@ -71,10 +78,7 @@ TEST(PackedRegisters, NotOfWhatIsStoredOneByOne) {
 TEST(StreamedAccesses, AreInstructionsOfTheirOwn) {
   calotype_context context{};
   if (calotype_nvrtc_version(&context) == 0) GTEST_SKIP() << context.error.message;
-  Schedule s = in_registers();
-  s.stream_loads("in");
-  s["out"].stream_stores();
-  const lower::Program program = lowered(distances(BFloat(16)), s, "sm_90a");
+  const lower::Program program = lowered(distances(BFloat(16)), streamed(), "sm_90a");
   const std::string text = cuda::DeviceProgram(program, {.cache = false}).source();
   EXPECT_TRUE(has(text, "load_streamed((const bf16x8*)(in + ")) << text;
   EXPECT_TRUE(has(text, "store_streamed((bf16x8*)(out + ")) << text;
@@ -88,13 +92,10 @@ TEST(StreamedAccesses, AreInstructionsOfTheirOwn) {
 TEST(EarlyLaunches, AreOfArchitecturesThatHaveThem) {
   calotype_context context{};
   if (calotype_nvrtc_version(&context) == 0) GTEST_SKIP() << context.error.message;
-  Schedule s = in_registers();
-  s.stream_loads("in");
-  s["out"].stream_stores();
   for (const auto& [arch, early] :
        {std::pair("sm_80", false), {"sm_86", false}, {"sm_90a", true}, {"sm_100a", true}})
     for (const Type type : {BFloat(16), Float(16), Float(32)}) {
-      const cuda::DeviceProgram program(lowered(distances(type), s, arch), {.cache = false});
+      const cuda::DeviceProgram program(lowered(distances(type), streamed(), arch), {.cache = false});
       EXPECT_EQ(has(program.source(), "  begin_behind_kernel_before();\n"), early) << arch;
       EXPECT_EQ(has(program.compiled().ptx, "griddepcontrol.wait;"), early) << arch;
       ASSERT_EQ(program.compiled().kernels.size(), 1u);

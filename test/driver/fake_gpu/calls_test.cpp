@@ -46,6 +46,16 @@ TEST_F(FakeCalls, WithoutAStreamWait) {
   EXPECT_EQ(fake().fake_cuda_allocations(), 2);  // the DeviceBuffers
 }
 
+/// It does not wait for the kernel before it, so it must not come onto the GPU before that one's end.
+TEST_F(FakeCalls, CodeOfAnOlderArchitectureIsNotLaunchedEarly) {
+  const Kernel kernel = doubled().compile(blocks(), Target::cuda("sm_80"));
+  const DeviceBuffer in(Float(32), {1000}), out(Float(32), {1000});
+  fake().fake_cuda_reset();
+  kernel(in.device(), out.device());
+  ASSERT_EQ(calls("cuLaunchKernelEx"), 1);
+  EXPECT_FALSE(fake().fake_cuda_launch_at(0).early);
+}
+
 TEST_F(FakeCalls, OnAStreamLaunchAndNothingElse) {
   const Kernel kernel = doubled().compile(blocks(), Target::cuda("sm_90a"));
   const DeviceBuffer in(Float(32), {1000}), out(Float(32), {1000});
