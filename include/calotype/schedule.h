@@ -43,6 +43,7 @@ enum class Memory { Auto, Heap, Stack, Global, Shared, Register, Local };
 enum class Copy {
   Threads,  ///< each thread loads and stores
   Async,    ///< cp.async: a thread starts copies that pass no register, and waits for them later
+  Bulk,     ///< cp.async.bulk: one thread starts the copy of a whole row, and a barrier counts its bytes
 };
 
 /// Whether a loop is cut into a prologue, a steady part without clamps and end tests, and an epilogue.

@@ -13,6 +13,8 @@ const char* to_string(Engine engine) {
       return "generic";
     case Engine::AsyncCopy:
       return "asynchronous copy";
+    case Engine::BulkCopy:
+      return "bulk copy";
   }
   return "";
 }
@@ -43,8 +45,24 @@ const Instruction& async_copy() {
   return record;
 }
 
+const Instruction& bulk_copy() {
+  static const Instruction record{
+      .name = "cp.async.bulk",
+      .engine = Engine::BulkCopy,
+      .loops = {{"i", 0}},
+      .meaning = "result(i) = operand(i)",
+      .operands = {{.name = "result", .type = {TypeCode::Int, 0, 1}},
+                   {.name = "operand", .type = {TypeCode::Int, 0, 1}}},
+      .accesses =
+          {{.operand = 0, .writes = true, .proxy = Proxy::Async, .completion = Completion::Transaction},
+           {.operand = 1, .writes = false, .proxy = Proxy::Async, .completion = Completion::Transaction}},
+      .targets = {"cuda"},
+  };
+  return record;
+}
+
 std::span<const Instruction* const> all() {
-  static const std::array<const Instruction*, 2> records{&element(), &async_copy()};
+  static const std::array<const Instruction*, 3> records{&element(), &async_copy(), &bulk_copy()};
   return records;
 }
 
@@ -60,6 +78,11 @@ bool ordered_by_barrier(const Instruction& first, const Instruction& second) {
 bool completes_by_group(const Instruction& instruction) {
   return std::any_of(instruction.accesses.begin(), instruction.accesses.end(),
                      [](const Access& a) { return a.writes && a.completion == Completion::CommitGroup; });
+}
+
+bool completes_by_transaction(const Instruction& instruction) {
+  return std::any_of(instruction.accesses.begin(), instruction.accesses.end(),
+                     [](const Access& a) { return a.writes && a.completion == Completion::Transaction; });
 }
 
 }  // namespace calotype::instr

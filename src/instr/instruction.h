@@ -16,6 +16,7 @@ namespace calotype::instr {
 enum class Engine {
   Generic,    ///< the threads themselves: loads, arithmetic, stores
   AsyncCopy,  ///< copies from global to shared memory that pass no register
+  BulkCopy,   ///< copies of whole rows or boxes, which one thread starts
 };
 const char* to_string(Engine engine);
 
@@ -26,6 +27,7 @@ enum class Proxy { Generic, Async };
 enum class Completion {
   ProgramOrder,  ///< before the thread's next instruction
   CommitGroup,   ///< when the thread has waited for the group of its copies that this one is in
+  Transaction,   ///< when a barrier has counted its bytes, for all who have waited for that
 };
 
 /// What an instruction does to one operand.
@@ -47,8 +49,8 @@ struct Operand {
 struct Instruction {
   std::string name;
   Engine engine = Engine::Generic;
-  /// The loop nest it stands for, innermost loop first, as {name, extent}; empty: one element of a
-  /// definition.
+  /// The loop nest it stands for, innermost loop first, as {name, extent}, 0 for any; empty: one element of
+  /// a definition.
   std::vector<std::pair<std::string, std::int64_t>> loops;
   std::string meaning;  ///< "d(n, m) += a(k, m) * b(n, k)"
   std::vector<Operand> operands;
@@ -62,6 +64,10 @@ const Instruction& element();
 /// One element from global to shared memory by cp.async: started by a thread, complete with its group.
 const Instruction& async_copy();
 
+/// A row of elements from global to shared memory by cp.async.bulk: started by a thread, complete when its
+/// barrier has counted its bytes.
+const Instruction& bulk_copy();
+
 /// Every record, for the reference page and the tests.
 std::span<const Instruction* const> all();
 
@@ -70,5 +76,7 @@ std::span<const Instruction* const> all();
 bool ordered_by_barrier(const Instruction& first, const Instruction& second);
 /// Whether the result is there only when a commit group has been waited for. After that a barrier orders it.
 bool completes_by_group(const Instruction& instruction);
+/// Whether it is there only when its barrier has counted its bytes, for those who have waited for that.
+bool completes_by_transaction(const Instruction& instruction);
 
 }  // namespace calotype::instr

@@ -149,12 +149,19 @@ class StmtPrinter {
   }
 
   void print_store(const StmtNode& s) {
+    if (const BulkStore* row = s.bulk()) return print_row(s, *row);
     const std::string condition = is_one(s.exprs[1]) ? "" : " if " + to_string(s.exprs[1]);
     const std::string what = s.atomic()     ? fmt::format("atomic {}", info(s.atomic()->op).text)
                              : s.is_async() ? "async ="
                                             : "=";
     line(fmt::format("{}[{}] {} {}{}", s.buffer()->name, list(s.exprs, 2), what, to_string(s.exprs[0]),
                      condition));
+  }
+
+  void print_row(const StmtNode& s, const BulkStore& row) {
+    line(fmt::format("{}[{}] bulk = {}, {} elements by {} from {} apart, to {}[{}]", row.buffer->name,
+                     to_string(s.exprs[2]), to_string(s.exprs[0]), to_string(s.exprs[3]),
+                     to_string(s.exprs[4]), to_string(s.exprs[5]), row.ring->name, to_string(s.exprs[6])));
   }
 
   void print_allocate(const StmtNode& s) {
@@ -193,6 +200,10 @@ std::string to_string(const SyncInfo& sync) {
     case SyncInfo::Kind::Wait:
       return sync.pending == 0 ? "wait for copies"
                                : fmt::format("wait for copies but the latest {}", sync.pending);
+    case SyncInfo::Kind::Arrive:
+      return "arrive at " + sync.ring->name;
+    case SyncInfo::Kind::Await:
+      return "await " + sync.ring->name;
   }
   return "";
 }

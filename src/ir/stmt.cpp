@@ -107,12 +107,22 @@ Stmt async_store(const Stmt& store) {
                    std::make_shared<const AsyncStore>(AsyncStore{store->buffer()}));
 }
 
+Stmt bulk_store(BulkStore how, RowCopy row) {
+  const Stmt plain = store(how.buffer, std::move(row.load),
+                           {std::move(row.index), std::move(row.count), std::move(row.to_step),
+                            std::move(row.from_step), std::move(row.slot)});
+  return make_stmt(StmtKind::Store, plain->exprs, {}, std::make_shared<const BulkStore>(std::move(how)));
+}
+
 Stmt barrier(std::string reason, SyncInfo::Kind kind) {
   return synchronise({.kind = kind, .reason = std::move(reason)});
 }
 
-Stmt synchronise(SyncInfo sync) {
-  return make_stmt(StmtKind::Barrier, {}, {}, std::make_shared<const SyncInfo>(std::move(sync)));
+Stmt synchronise(SyncInfo sync, Expr slot) {
+  std::vector<Expr> operands;
+  if (slot.defined()) operands.push_back(std::move(slot));
+  return make_stmt(StmtKind::Barrier, std::move(operands), {},
+                   std::make_shared<const SyncInfo>(std::move(sync)));
 }
 
 Stmt note(std::string text, Stmt body) {

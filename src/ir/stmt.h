@@ -12,25 +12,24 @@ namespace calotype::ir {
 /// | Let      | value                          | body         | Symbol    |
 /// | For      | min, extent                    | body         | LoopInfo  |
 /// | If       | condition                      | then [, else]|           |
-/// | Store    | value, predicate, coordinates..|              | Buffer, Atomic, AsyncStore or Remote |
-/// | Allocate |                                | body         | Buffer    |
-/// | Check    | condition, values...           |              | text      |
-/// | Print    | condition, values...           |              | text      |
-/// | Barrier  |                                |              | SyncInfo  |
-/// | Note     |                                | body         | text      |
-/// | Prefetch | index, (count, step)..         |              | Buffer    |
-/// | Extern   | as its record says             |              | ExternCall |
-/// | Meter    | [amount]                       | [body]       | Meter     |
-/// | Locked   | index                          | body         | Buffer    |
+/// | Store    | value, predicate, coordinates..|              | Buffer, Atomic, AsyncStore, BulkStore or
+/// Remote | | Allocate |                                | body         | Buffer    | | Check    | condition,
+/// values...           |              | text      | | Print    | condition, values...           | | text | |
+/// Barrier  | [slot]                         |              | SyncInfo  | | Note     | | body         | text
+/// | | Prefetch | index, (count, step)..         |              | Buffer    | | Extern   | as its record says
+/// |              | ExternCall | | Meter    | [amount]                       | [body]       | Meter     | |
+/// Locked   | index                          | body         | Buffer    |
 ///
 /// Store: predicate is Bool of as many lanes as the value; false lanes touch no memory. It is always there:
 /// the constant true where there is no condition (`is_one(predicate)`). With an Atomic the element becomes
 /// what it was, combined with the value, in one step that no other thread sees half done; lanes follow each
 /// other. As an AsyncStore, of a value that is loaded, it has happened only once its group has been waited
-/// for: see SyncInfo. With a Remote a second coordinate follows the index: the rank in the cluster of the
-/// block in whose shared memory the element lies. Check: the text has one {} a value; a false condition ends
-/// the call with that message. Print: a line of text where the condition holds; "{{" in it stands for a
-/// brace. Note: a comment for printers
+/// for: see SyncInfo. A BulkStore, of a value that is loaded, stands for a row of elements: behind the index
+/// of the first follow their number, the distance from one to the next where they go and where they are
+/// read, and the slot of its ring; no condition. With a Remote a second coordinate follows the index: the
+/// rank in the cluster of the block in whose shared memory the element lies. Check: the text has one {} a
+/// value; a false condition ends the call with that message. Print: a line of text where the condition holds;
+/// "{{" in it stands for a brace. Note: a comment for printers
 /// ("produce blur_y, computed at out.yo"). Prefetch: a hint to load the elements at index + i * step + j *
 /// step .. for all i, j .. below their counts; they need not exist. Let: may also bind a vector value. Meter:
 /// in profiled programs alone; see struct Meter. Locked: while the body runs, no other thread runs one that
@@ -85,6 +84,25 @@ struct AsyncStore {
 };
 using AsyncStorePtr = std::shared_ptr<const AsyncStore>;
 
+/// Barriers in shared memory that count what arrives, one for each slot of a ring: in turn, each time, all
+/// warps of the block (Arrive) and the bytes of the bulk copies to the slot that they have started before.
+struct Ring {
+  std::string name;
+  int slots = 1;
+  std::int64_t offset = 0;  ///< bytes in the block's shared memory
+};
+using RingPtr = std::shared_ptr<const Ring>;
+inline constexpr std::int64_t kBarrierBytes = 8;
+
+/// What a Store does that starts the copy of a row: it has happened when the slot of the ring is complete.
+/// One that is `common` is met by all threads of the block, as one copy; else each thread has its own.
+struct BulkStore {
+  BufferPtr buffer;
+  RingPtr ring;
+  bool common = false;
+};
+using BulkStorePtr = std::shared_ptr<const BulkStore>;
+
 /// A Store to the shared memory of a block of the cluster.
 struct Remote {
   BufferPtr buffer;
@@ -99,9 +117,12 @@ struct SyncInfo {
               ///< complete
     Commit,   ///< the thread's asynchronous stores since its last Commit are a group, maybe an empty one
     Wait,     ///< the thread goes on when all its groups but the `pending` latest have happened
+    Arrive,   ///< the warp has started its bulk copies to the slot of the ring, or has none
+    Await,    ///< the thread goes on when all that was to arrive in the slot since it was complete last has
   } kind = Kind::Block;
   std::string reason = {};  ///< "tile written by x, read by y"
   int pending = 0;
+  RingPtr ring = nullptr;  ///< Arrive, Await: the operand says which slot
 };
 using SyncInfoPtr = std::shared_ptr<const SyncInfo>;
 
@@ -139,7 +160,7 @@ using ExternCallPtr = std::shared_ptr<const ExternCall>;
 struct StmtNode;
 using Stmt = std::shared_ptr<const StmtNode>;
 using StmtAttr = std::variant<std::monostate, SymbolPtr, LoopInfoPtr, BufferPtr, SyncInfoPtr, MeterPtr,
-                              std::string, AtomicPtr, ExternCallPtr, AsyncStorePtr, RemotePtr>;
+                              std::string, AtomicPtr, ExternCallPtr, AsyncStorePtr, BulkStorePtr, RemotePtr>;
 
 struct StmtNode {
   StmtKind kind;
@@ -152,6 +173,7 @@ struct StmtNode {
   const BufferPtr& buffer() const {
     if (const Atomic* update = atomic()) return update->buffer;
     if (const AsyncStorePtr* copy = std::get_if<AsyncStorePtr>(&attr)) return (*copy)->buffer;
+    if (const BulkStore* row = bulk()) return row->buffer;
     const Remote* other = remote();
     return other ? other->buffer : std::get<BufferPtr>(attr);
   }
@@ -162,6 +184,11 @@ struct StmtNode {
   }
   /// Whether a Store is an AsyncStore.
   bool is_async() const { return std::holds_alternative<AsyncStorePtr>(attr); }
+  /// Of a Store that is one; else null.
+  const BulkStore* bulk() const {
+    const BulkStorePtr* row = std::get_if<BulkStorePtr>(&attr);
+    return row ? row->get() : nullptr;
+  }
   /// Of a Store to another block's memory; else null.
   const Remote* remote() const {
     const RemotePtr* other = std::get_if<RemotePtr>(&attr);
@@ -184,15 +211,20 @@ Stmt atomic_store(const BufferPtr& buffer, Op op, Expr value, std::vector<Expr> 
                   Expr predicate = {});
 /// To the memory that the block of that rank in the cluster has in the buffer's place.
 Stmt remote_store(const BufferPtr& buffer, Expr value, Expr index, Expr rank);
-/// The same Store (an Atomic, AsyncStore or Remote stays one) with other operands.
+/// The same Store (an Atomic, AsyncStore, BulkStore or Remote stays one) with other operands.
 Stmt store_like(const Stmt& s, Expr value, std::vector<Expr> coordinates, Expr predicate = {});
 Stmt allocate(const BufferPtr& buffer, Stmt body);
 Stmt check(Expr condition, std::string text, std::vector<Expr> values = {});
 Stmt print_line(Expr condition, std::string text, std::vector<Expr> values = {});
 /// A plain Store as an AsyncStore.
 Stmt async_store(const Stmt& store);
+/// A row of `count` elements from the load on, to `index` and on.
+struct RowCopy {
+  Expr load, index, count, to_step, from_step, slot;
+};
+Stmt bulk_store(BulkStore how, RowCopy row);
 Stmt barrier(std::string reason, SyncInfo::Kind kind = SyncInfo::Kind::Block);
-Stmt synchronise(SyncInfo sync);
+Stmt synchronise(SyncInfo sync, Expr slot = {});
 Stmt note(std::string text, Stmt body);
 Stmt prefetch(const BufferPtr& buffer, Expr index,
               const std::vector<std::pair<Expr, Expr>>& counts_and_steps);

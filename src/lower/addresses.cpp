@@ -16,14 +16,17 @@ namespace {
 
 [[noreturn]] void refuse_cross(const LoopTree& tree, FuncId func, StageRef user, const char* place,
                                const Expr& holder) {
+  const bool shared = tree.scheduled.of(func).memory == Memory::Shared;
   throw Error({.kind = ErrorKind::Schedule,
-               .message = fmt::format("'{}' is held in registers of {} = {}, but another thread uses it here",
-                                      tree.func(func).name, place, ir::to_string(holder)),
+               .message = fmt::format("'{}' is held in {} of {} = {}, but another {} uses it here",
+                                      tree.func(func).name, shared ? "shared memory" : "registers", place,
+                                      ir::to_string(holder), shared ? "block" : "thread"),
                .func = tree.func(func).name,
                .stage = lang::stage_name(tree.func(user.func), user.stage),
                .directive = tree.scheduled.of(func).memory_origin,
-               .value = "Register",
-               .legal = std::string("store_in(Shared), or split and bind the loops of both stages alike") +
+               .value = shared ? "Shared" : "Register",
+               .legal = std::string(shared ? "" : "store_in(Shared), or ") +
+                        "split and bind the loops of both stages alike" +
                         (user.func != func && tree.reductions.count({user.func, user.stage + 1})
                              ? "; or a reduction that starts from its identity"
                              : "")});
@@ -40,7 +43,8 @@ Expr Addresses::of(FuncId func, const ir::BufferPtr& b, const std::vector<Expr>&
   std::vector<Expr> stored = coordinates;
   for (std::size_t d = 0; d < stored.size(); ++d)
     if (storage.shape[d] == 1) stored[d] = storage.box[d].min;
-  if (storage.layout) return in_registers(func, storage, stored, user, open);
+  if (storage.layout)
+    return simple(in_registers(func, storage, stored, user, open) + start_of_copy(storage, b));
   if (storage.scan && storage.scan->shifts) {
     const auto d = static_cast<std::size_t>(storage.scan->dim);
     std::vector<std::int64_t> rings = storage.folds;
@@ -176,7 +180,8 @@ void Addresses::require_dealt_out(FuncId func, const layout::Layout& layout, Sta
   }
 }
 
-/// The slot of an element in its holder's registers; refused if the holder is not the thread that runs this.
+/// The slot of an element in its holder's registers or shared memory; refused if the holder is not the thread
+/// (or block of the cluster) that runs this.
 Expr Addresses::in_registers(FuncId func, const Storage& storage, const std::vector<Expr>& coordinates,
                              StageRef user, const std::vector<LoopId>& open) const {
   std::vector<Expr> local;
@@ -190,6 +195,20 @@ Expr Addresses::in_registers(FuncId func, const Storage& storage, const std::vec
       refuse_cross(tree_, func, user, place.name, holder);
   }
   return storage.layout->position(layout::Axis::Register, local, tree_.facts);
+}
+
+Box box_of(const ir::Buffer& buffer) {
+  Box box;
+  for (std::size_t d = 0; d < buffer.mins.size(); ++d)
+    box.push_back({buffer.mins[d], buffer.mins[d] + buffer.extents[d] - ir::index(1)});
+  return box;
+}
+
+Expr is_inside(const std::vector<Expr>& coordinates, const Box& box) {
+  Expr inside = ir::make_one(Bool());
+  for (std::size_t d = 0; d < coordinates.size(); ++d)
+    inside = inside && coordinates[d] >= box[d].min && coordinates[d] <= box[d].max;
+  return inside;
 }
 
 }  // namespace calotype::lower

@@ -49,4 +49,9 @@ class Addresses {
   ir::Algebra& algebra_;
 };
 
+/// The coordinates that the buffer holds.
+Box box_of(const ir::Buffer& buffer);
+/// Whether all coordinates lie in the box.
+Expr is_inside(const std::vector<Expr>& coordinates, const Box& box);
+
 }  // namespace calotype::lower

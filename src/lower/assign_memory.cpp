@@ -65,9 +65,7 @@ class MemoryPass {
                    .idempotent = tree_.scheduled.of(func).stages.front().computes_twice()};
       if (storage.layout) {
         refuse_strides(func);
-        b.mins = {ir::index(0)};
-        b.extents = {ir::index(storage.layout->size(layout::Axis::Register))};
-        b.strides = {ir::index(1)};
+        dealt_out(b, storage);
       } else if (c > 0) {
         const ir::Buffer& first = *storage.buffers[0];
         b.mins = first.mins;
@@ -82,6 +80,29 @@ class MemoryPass {
       if (around.kernel && space == MemorySpace::Shared) b.offset = reserve_shared(func, b, *around.kernel);
       storage.buffers.push_back(ir::make_buffer(std::move(b)));
     }
+    if (around.kernel) make_ring(func, *around.kernel);
+  }
+
+  /// The barriers that count the Func's bulk copies.
+  void make_ring(FuncId func, const Node& kernel_node) {
+    const auto of = tree_.ring_of.find(func);
+    if (of == tree_.ring_of.end() || tree_.rings[of->second].ring) return;
+    RingUse& use = tree_.rings[of->second];
+    const std::int64_t offset = reserve_shared(func, use.slots * ir::kBarrierBytes, 0, kernel_node);
+    use.ring = std::make_shared<const ir::Ring>(ir::Ring{use.name, use.slots, offset});
+    tree_.kernels.at(kernel_node.stage).rings.push_back(use.ring);
+  }
+
+  /// What a thread, or a block of a cluster, holds of what a layout deals out.
+  static void dealt_out(ir::Buffer& b, const Storage& storage) {
+    const Expr held = ir::index(storage.layout->size(layout::Axis::Register));
+    b.mins = {ir::index(0)};
+    b.extents = {held};
+    b.strides = {ir::index(1)};
+    if (storage.copies == 1) return;
+    b.mins.push_back(ir::index(0));
+    b.extents.push_back(ir::index(storage.copies));
+    b.strides.push_back(held);
   }
 
   /// What only shared memory can have.
@@ -91,7 +112,7 @@ class MemoryPass {
     const std::string where =
         fmt::format("'{}' is in {} memory", tree_.func(func).name, ir::to_string(space));
     const std::string legal = "store_in(shared), and storage inside a block and outside its thread loops";
-    if (sched.copy == Copy::Async)
+    if (sched.copy != Copy::Threads)
       refuse(func, where + ", and asynchronous copies go to shared memory", ir::to_string(space), legal,
              sched.copy_origin);
     if (sched.storage.swizzle != 0)
@@ -225,7 +246,7 @@ class MemoryPass {
 
   /// Elements if the storage has a constant upper bound, else -1.
   std::int64_t constant_elements(FuncId func, const Storage& storage) const {
-    if (storage.layout) return storage.layout->size(layout::Axis::Register);
+    if (storage.layout) return product(storage.layout->size(layout::Axis::Register), storage.copies);
     std::vector<std::int64_t> extents;
     for (std::size_t d = 0; d < storage.shape.size(); ++d) {
       extents.push_back(constant_extent(func, storage, d));
@@ -252,19 +273,20 @@ class MemoryPass {
     return bytes;
   }
 
-  /// Registers of a whole block have no order and no strides.
+  /// What is dealt out lies in the order of its loops.
   void refuse_strides(FuncId func) {
     const schedule::StorageSchedule& asked = tree_.scheduled.of(func).storage;
     if (asked.origin.empty()) return;
-    throw Error(
-        {.kind = ErrorKind::Schedule,
-         .message = fmt::format("'{}' is dealt out to the registers of a block's threads, which have no "
-                                "order and no strides",
-                                tree_.func(func).name),
-         .func = tree_.func(func).name,
-         .directive = asked.origin,
-         .value = tree_.func(func).name,
-         .legal = "store_in(Shared), or storage inside the thread loops"});
+    throw Error({.kind = ErrorKind::Schedule,
+                 .message = fmt::format("'{}' is dealt out to {}, which have no order and no strides",
+                                        tree_.func(func).name,
+                                        tree_.scheduled.of(func).memory == Memory::Shared
+                                            ? "the blocks of a cluster"
+                                            : "the registers of a block's threads"),
+                 .func = tree_.func(func).name,
+                 .directive = asked.origin,
+                 .value = tree_.func(func).name,
+                 .legal = "store_in(Shared) without a cluster loop, or storage inside the thread loops"});
   }
 
   MemorySpace choose_space(FuncId func, const Storage& storage, const Surroundings& around) {
@@ -344,9 +366,13 @@ class MemoryPass {
   std::int64_t reserve_shared(FuncId func, const ir::Buffer& b, const Node& kernel_node) {
     std::int64_t bytes = b.type.bytes();
     for (const Expr& e : b.extents) bytes = product(bytes, *ir::as_int(e));
+    return reserve_shared(func, bytes, b.swizzle, kernel_node);
+  }
+
+  std::int64_t reserve_shared(FuncId func, std::int64_t bytes, int swizzle, const Node& kernel_node) {
     KernelInfo& kernel = tree_.kernels.at(kernel_node.stage);
     // Swizzles of an address and of a place in the Func are the same from a multiple of 8 rows on.
-    const std::int64_t align = std::max<std::int64_t>(kSharedAlign, 8 * b.swizzle);
+    const std::int64_t align = std::max<std::int64_t>(kSharedAlign, 8 * swizzle);
     const std::int64_t offset = (kernel.shared_bytes + align - 1) / align * align;
     kernel.shared_bytes = (offset + bytes + kSharedAlign - 1) / kSharedAlign * kSharedAlign;
     const std::int64_t most = schedule::most_shared_kb(tree_.scheduled.target) * 1024;

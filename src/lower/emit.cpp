@@ -23,6 +23,7 @@
 #include "lower/one_sided_masks.h"
 #include "lower/partial_results.h"
 #include "lower/passes.h"
+#include "lower/row_copy.h"
 #include "lower/store_values.h"
 #include "lower/trace_lines.h"
 #include "schedule/scan.h"
@@ -89,9 +90,10 @@ class Emitter {
       case NodeKind::Produce:
         return emit_produce(node);
       case NodeKind::Loop:
-        return in_shared_loops(node, emit_loop(node));
+        return in_shared_loops(node, is_row_copy(node) ? emit_row(node) : emit_loop(node));
       case NodeKind::Body:
-        async_ = node.instruction->engine == instr::Engine::AsyncCopy;
+        async_ = node.instruction->engine != instr::Engine::Generic;
+        in_row_ = node.instruction->engine == instr::Engine::BulkCopy;
         return in_shared_loops(node, emit_body(node.stage));
       case NodeKind::Reduce:
         return emit_reduce(node);
@@ -100,7 +102,7 @@ class Emitter {
       case NodeKind::Combine:
         return emit_combine(node.stage);
       case NodeKind::Sync:
-        return ir::synchronise(node.sync);
+        return ir::synchronise(node.sync, node.slot);
       case NodeKind::First:
         return emit_first(node);
       case NodeKind::Ahead:
@@ -116,13 +118,13 @@ class Emitter {
     return ir::for_loop(info, ir::index(0), ir::index(node.count), body);
   }
 
-  /// The children for an iteration of the loop; they may be emitted again for another. Synchronisations
-  /// happen whether there is that iteration or not.
+  /// The children for an iteration of the loop; they may be emitted again for another. Commits happen whether
+  /// there is that iteration or not, arrivals where there is.
   ir::Stmt emit_iteration(const Node& node, const Expr& iteration) {
     const auto guards_before = placed_;
     std::vector<ir::Stmt> stmts, syncs;
     for (const Node& child : node.children)
-      (child.kind == NodeKind::Sync ? syncs : stmts).push_back(emit_node(child));
+      (child.sync.kind == ir::SyncInfo::Kind::Commit ? syncs : stmts).push_back(emit_node(child));
     placed_ = guards_before;
     syncs.insert(syncs.begin(), in_iteration(tree_.loop(node.loop), ir::block(std::move(stmts)), iteration));
     return ir::block(std::move(syncs));
@@ -222,16 +224,22 @@ class Emitter {
     first.push_back(body);
     body = ir::block(std::move(first));
     body = with_names(loop, body, is_pipeline(node));
-    ir::LoopInfo info{.var = loop.var, .binding = loop.binding, .axis = loop.axis};
-    info.func = tree_.func(node.stage.func).name;
-    info.origin = loop.origin;
-    info.part = loop.part;
-    info.partition = loop.partition;
-    info.partition_origin = loop.partition_origin;
-    const ir::Stmt s = ir::for_loop(std::move(info), loop.min, loop.extent, body);
+    const ir::Stmt s = ir::for_loop(shown(tree_, node), loop.min, loop.extent, body);
     const PartialResults* partial = partial_results(node.stage);
     if (!partial || partial->around() != node.loop || tree_.reductions.count(node.stage)) return s;
     return partial->wrap(s, [&](const std::vector<Expr>& values) { return finish(node.stage, values); });
+  }
+
+  /// One copy for the block if no loop around is bound to its threads, else one for each of them.
+  ir::Stmt emit_row(const Node& node) {
+    const auto by_one = [&](const ir::Stmt& s) { return first_thread(node.stage.func, s, false); };
+    const bool common = std::none_of(open_.begin(), open_.end(), [&](LoopId id) {
+      return tree_.loop(id).binding == ir::Binding::GpuThread;
+    });
+    const ir::Stmt loop = emit_loop(node);
+    in_row_ = false;
+    const ir::Stmt s = row_copy(tree_, node.stage, loop, common, by_one);
+    return common ? s : by_one(s);
   }
 
   /// What a stage runs inside loops that it shares has the stage's guards around it and nothing else has.
@@ -455,16 +463,9 @@ class Emitter {
   }
 
   Expr is_stored(StageRef ref, const std::vector<Expr>& coordinates) {
-    const ir::Buffer& buffer = *buffers_of(ref.func).front();
     const auto storage = tree_.storage.find(ref.func);
-    Expr inside = ir::make_one(Bool());
-    for (std::size_t d = 0; d < coordinates.size(); ++d) {
-      const bool own = storage != tree_.storage.end();
-      const Expr first = own ? storage->second.box[d].min : buffer.mins[d];
-      const Expr last = own ? storage->second.box[d].max : buffer.mins[d] + buffer.extents[d] - ir::index(1);
-      inside = inside && coordinates[d] >= first && coordinates[d] <= last;
-    }
-    return simple(inside);
+    const bool own = storage != tree_.storage.end();
+    return simple(is_inside(coordinates, own ? storage->second.box : box_of(*buffers_of(ref.func).front())));
   }
 
   /// Whether what the stage writes are the values that are stored for the caller. Of a scan of which memory
@@ -489,18 +490,16 @@ class Emitter {
   ir::Stmt copy_out(StageRef ref, int component, const ir::BufferPtr& from, const Expr& index,
                     const std::vector<Expr>& coordinates) {
     const ir::BufferPtr& to = tree_.stored_of.at(ref.func)[component];
-    Expr inside = ir::make_one(Bool());
-    for (std::size_t d = 0; d < coordinates.size(); ++d)
-      inside = inside && coordinates[d] >= to->mins[d] && coordinates[d] < to->mins[d] + to->extents[d];
     const Expr value = async_ ? carried_ : ir::make(ir::Op::Load, from->type, {index}, from);
-    return one_thread(
-        ref, to,
-        ir::if_then(simple(inside), ir::store(to, value, {addresses_.strided(to, coordinates, {})})));
+    return one_thread(ref, to,
+                      ir::if_then(simple(is_inside(coordinates, box_of(*to))),
+                                  ir::store(to, value, {addresses_.strided(to, coordinates, {})})));
   }
 
   /// Memory of the block is written by one thread along each axis that the nest does not bind.
   ir::Stmt one_thread(StageRef ref, const ir::BufferPtr& buffer, ir::Stmt s) {
-    if (buffer->space == ir::MemorySpace::Register || buffer->space == ir::MemorySpace::Local) return s;
+    const bool own = buffer->space == ir::MemorySpace::Register || buffer->space == ir::MemorySpace::Local;
+    if (own || in_row_) return s;
     return first_thread(ref.func, std::move(s), buffer->space != ir::MemorySpace::Shared);
   }
 
@@ -585,6 +584,7 @@ class Emitter {
   std::vector<ir::Stmt> checks_;  ///< of the definition at hand, and what it prints
   bool kept_ = false;             ///< the value at hand stays as it is
   bool async_ = false;            ///< the body at hand starts copies
+  bool in_row_ = false;           ///< and is part of a row, whose loop says by whom
   Expr carried_;                  ///< what it copies
   const KernelInfo* kernel_ = nullptr;
   const Node* production_ = nullptr;  ///< that the kernel at hand begins, and nothing tells of yet

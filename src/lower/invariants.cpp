@@ -57,7 +57,10 @@ void check_stmt(const ir::Stmt& s, const Function& f, std::set<std::uint64_t> bo
            fmt::format("a {} loop is left", ir::to_string(b)));
   }
   if (s->kind == ir::StmtKind::Store)
-    expect(s->exprs.size() == (s->remote() ? 4u : 3u), "program", f.name, "an access is not flat");
+    expect(s->exprs.size() == (s->bulk()     ? 7u
+                               : s->remote() ? 4u
+                                             : 3u),
+           "program", f.name, "an access is not flat");
   for (const ir::Stmt& child : s->stmts) check_stmt(child, f, bound);
 }
 

@@ -37,4 +37,15 @@ ir::Stmt in_iteration(const LoopInfo& loop, const ir::Stmt& s, const Expr& itera
   return ir::if_then(iteration < loop.min + loop.extent, ir::substitute(own, {{loop.var, iteration}}));
 }
 
+ir::LoopInfo shown(const LoopTree& tree, const Node& node) {
+  const LoopInfo& loop = tree.loop(node.loop);
+  ir::LoopInfo info{.var = loop.var, .binding = loop.binding, .axis = loop.axis};
+  info.func = tree.func(node.stage.func).name;
+  info.origin = loop.origin;
+  info.part = loop.part;
+  info.partition = loop.partition;
+  info.partition_origin = loop.partition_origin;
+  return info;
+}
+
 }  // namespace calotype::lower

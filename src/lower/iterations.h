@@ -16,4 +16,7 @@ ir::Stmt with_names(const LoopInfo& loop, ir::Stmt s, bool used_alone);
 /// its own.
 ir::Stmt in_iteration(const LoopInfo& loop, const ir::Stmt& s, const Expr& iteration);
 
+/// The loop of a node as printers and debuggers see it.
+ir::LoopInfo shown(const LoopTree& tree, const Node& node);
+
 }  // namespace calotype::lower

@@ -59,6 +59,7 @@ struct Node {
   LoopId loop;                                      ///< Loop, First, Ahead
   std::int64_t count = 0;                           ///< First, Ahead
   ir::SyncInfo sync;                                ///< Sync
+  Expr slot;                                        ///< Sync of a ring: which slot
   const instr::Instruction* instruction = nullptr;  ///< Body: what carries it out, set by the pipeline pass
   std::vector<Node> children;
 };
@@ -205,11 +206,20 @@ struct ThreadReduction {
   }
 };
 
+/// What counts the bulk copies of some Funcs, which are started and waited for together.
+struct RingUse {
+  std::string name;
+  int slots = 1;
+  Expr slot;         ///< the one in use, in terms of loops
+  ir::RingPtr ring;  ///< set by the memory pass
+};
+
 /// A nest of a root stage that becomes a kernel, keyed by its stage.
 struct KernelInfo {
   std::array<std::int64_t, 3> threads{1, 1, 1};  ///< of the block, by axis: the largest bound extent
   std::int64_t cluster = 1;                      ///< blocks of a cluster
   std::int64_t shared_bytes = 0;                 ///< set by the memory pass
+  std::vector<ir::RingPtr> rings;                ///< set by the memory pass
 };
 
 struct LoopTree {
@@ -223,6 +233,8 @@ struct LoopTree {
   std::vector<Kept> kept;                                  ///< by FuncId
   std::map<StageRef, KernelInfo> kernels;                  ///< set by the tiles pass; empty on the host
   std::map<StageRef, ThreadReduction> reductions;          ///< of stages with a Reduce node
+  std::vector<RingUse> rings;                              ///< set by the pipeline pass
+  std::map<FuncId, std::size_t> ring_of;                   ///< of Funcs that are copied in bulk: into `rings`
   std::vector<ir::BufferPtr> inputs;                       ///< by InputId
   std::vector<ir::BufferPtr> outputs;                      ///< by position
   std::map<FuncId, std::vector<ir::BufferPtr>> output_of;  ///< by component

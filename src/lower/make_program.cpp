@@ -32,6 +32,7 @@ class KernelBinder {
     }
     f_.max_threads = info.threads[0] * info.threads[1] * info.threads[2];
     f_.shared_bytes = info.shared_bytes;
+    f_.rings = info.rings;
   }
 
   ir::Stmt run(const ir::Stmt& s) {

@@ -229,6 +229,8 @@ class Narrower {
         return ir::store_like(s, value(s->exprs[0]), std::move(coordinates),
                               s->exprs[1].defined() ? value(s->exprs[1]) : Expr());
       }
+      case ir::StmtKind::Barrier:
+        return ir::map_children(s, [&](const Expr& e) { return narrow(e); }, children);
       default:
         return ir::map_children(s, [&](const Expr& e) { return value(e); }, children);
     }

@@ -12,6 +12,9 @@
 // the body then serves twice: what has arrived for this iteration may be read, and the slot that the
 // iteration before has read may be filled. Groups of other copies in between make a wait longer, never
 // shorter.
+//
+// Bulk copies are counted by the barriers of a ring: every warp arrives when it has started its own, and all
+// wait for the slot, in place of groups. There is an arrival for each iteration that is copied.
 
 #include <fmt/format.h>
 
@@ -70,17 +73,50 @@ class Barriers {
 
   void place_of_pipelines(Node& node) {
     for (Node& child : node.children) place_of_pipelines(child);
-    if (node.kind == NodeKind::First) node.children.push_back(sync_node(Kind::Commit));
+    if (node.kind == NodeKind::First) complete_start(node);
     if (node.kind != NodeKind::Loop || node.children.empty() || node.children.front().kind != NodeKind::Ahead)
       return;
-    const Node& ahead = node.children.front();
-    const std::string names = copied(ahead);
+    Node& ahead = node.children.front();
+    const std::string names = copied(ahead), mine = "for this iteration's " + names;
     std::vector<Node> head;
-    head.push_back(sync_node(Kind::Wait, "for this iteration's " + names, static_cast<int>(ahead.count) - 1));
+    if (any_in_groups(ahead)) head.push_back(sync_node(Kind::Wait, mine, static_cast<int>(ahead.count) - 1));
+    if (const RingUse* ring = ring_of(ahead)) head.push_back(ring_node(Kind::Await, *ring, mine));
     head.push_back(sync_node(Kind::Block, names + " complete; the slot of the last iteration has been read"));
-    node.children.insert(node.children.begin() + 1, sync_node(Kind::Commit));
+    const bool groups = any_in_groups(ahead);
+    if (const RingUse* ring = ring_of(ahead)) ahead.children.push_back(ring_node(Kind::Arrive, *ring));
+    if (groups) node.children.insert(node.children.begin() + 1, sync_node(Kind::Commit));
     node.children.insert(node.children.begin(), std::make_move_iterator(head.begin()),
                          std::make_move_iterator(head.end()));
+  }
+
+  void complete_start(Node& first) const {
+    const bool groups = any_in_groups(first);
+    if (const RingUse* ring = ring_of(first)) first.children.push_back(ring_node(Kind::Arrive, *ring));
+    if (groups) first.children.push_back(sync_node(Kind::Commit));
+  }
+
+  static Node ring_node(Kind kind, const RingUse& ring, std::string reason = {}) {
+    Node node = sync_node(kind, std::move(reason));
+    node.sync.ring = ring.ring;
+    node.slot = ring.slot;
+    return node;
+  }
+
+  bool is_bulk(FuncId func) const { return tree_.ring_of.count(func) != 0; }
+
+  bool any_in_groups(const Node& copies) const {
+    return std::any_of(copies.children.begin(), copies.children.end(), [&](const Node& copy) {
+      return copy.kind == NodeKind::Produce && !is_bulk(copy.func);
+    });
+  }
+
+  const RingUse& ring_of(FuncId func) const { return tree_.rings[tree_.ring_of.at(func)]; }
+
+  /// Of the bulk copies among them, which have one; null: there are none.
+  const RingUse* ring_of(const Node& copies) const {
+    for (const Node& copy : copies.children)
+      if (copy.kind == NodeKind::Produce && is_bulk(copy.func)) return &ring_of(copy.func);
+    return nullptr;
   }
 
   /// "A.in, B.in".
@@ -114,10 +150,12 @@ class Barriers {
 
   /// What is left after a synchronisation.
   void pass(Pending& pending, const ir::SyncInfo& sync) const {
-    if (sync.kind == Kind::Wait && sync.pending == 0) {
-      pending.written.insert(pending.started.begin(), pending.started.end());
-      pending.started.clear();
-    }
+    std::erase_if(pending.started, [&](const Stored& s) {
+      const bool complete = is_bulk(s.func) ? sync.kind == Kind::Await && ring_of(s.func).ring == sync.ring
+                                            : sync.kind == Kind::Wait && sync.pending == 0;
+      if (complete) pending.written.insert(s);
+      return complete;
+    });
     if (sync.kind != Kind::Block && sync.kind != Kind::Cluster) return;
     const auto stays = [&](const Stored& s) { return sync.kind == Kind::Block && is_of_cluster(s); };
     std::erase_if(pending.written, [&](const Stored& s) { return !stays(s); });
@@ -188,7 +226,7 @@ class Barriers {
         result.read.insert({node.stage.func, node.stage.stage});
       if (node.kind != NodeKind::Body) return;
       require_ordered(*node.instruction, node.stage);
-      const bool later = instr::completes_by_group(*node.instruction);
+      const bool later = completes_later(*node.instruction);
       if (is_shared(node.stage.func) || is_of_all(node.stage.func))
         (later ? result.started : result.written).insert({node.stage.func});
       for (const Expr& call : calls_in(tree_.def(node.stage))) {
@@ -201,9 +239,13 @@ class Barriers {
     return result;
   }
 
-  // A barrier orders instructions that complete in program order, or by a group that has been waited for.
+  static bool completes_later(const instr::Instruction& instruction) {
+    return instr::completes_by_group(instruction) || instr::completes_by_transaction(instruction);
+  }
+
+  // A barrier orders instructions that complete in program order, or that have been waited for.
   void require_ordered(const instr::Instruction& instruction, StageRef stage) const {
-    if (instr::completes_by_group(instruction) || instr::ordered_by_barrier(instruction, instruction)) return;
+    if (completes_later(instruction) || instr::ordered_by_barrier(instruction, instruction)) return;
     throw Error({.kind = ErrorKind::Internal,
                  .message = "a block barrier does not order instruction '" + instruction.name + "'",
                  .func = tree_.func(stage.func).name});
@@ -250,24 +292,34 @@ class Barriers {
   std::string have(const Stored& s) const { return name(s) + (s.slots_of < 0 ? " has" : " have"); }
   static const char* it(const Stored& s) { return s.slots_of < 0 ? "it is" : "they are"; }
 
-  /// Whether what is next needs copies that have been started.
-  static bool needs_copies(const Pending& pending, const Pending& next) {
-    const auto meets = [&](const std::set<Stored>& all) {
-      return std::any_of(all.begin(), all.end(),
-                         [&](const Stored& s) { return pending.started.count(s) != 0; });
-    };
-    return meets(next.read) || meets(next.written) || meets(next.started);
+  /// What waits for the copies that have been started and that what is next needs.
+  std::vector<Node> waits(const Pending& pending, const Pending& next) const {
+    bool groups = false;
+    std::set<std::size_t> rings;
+    for (const Stored& s : pending.started) {
+      if (!next.read.count(s) && !next.written.count(s) && !next.started.count(s)) continue;
+      if (is_bulk(s.func))
+        rings.insert(tree_.ring_of.at(s.func));
+      else
+        groups = true;
+    }
+    std::vector<Node> all;
+    if (groups) {
+      all.push_back(sync_node(Kind::Commit));
+      all.push_back(sync_node(Kind::Wait));
+    }
+    for (const std::size_t ring : rings) {
+      all.push_back(ring_node(Kind::Arrive, tree_.rings[ring]));
+      all.push_back(ring_node(Kind::Await, tree_.rings[ring]));
+    }
+    return all;
   }
 
   /// The synchronisation that what is next needs, in front of position `i`; returns how many nodes it takes.
   std::size_t synchronise(Node& node, std::size_t i, Pending& pending, const Pending& next) {
     const Conflict found = conflict(pending, next);
     if (found.reason.empty()) return 0;
-    std::vector<Node> all;
-    if (needs_copies(pending, next)) {
-      all.push_back(sync_node(Kind::Commit));
-      all.push_back(sync_node(Kind::Wait));
-    }
+    std::vector<Node> all = waits(pending, next);
     all.push_back(sync_node(found.cluster ? Kind::Cluster : Kind::Block, found.reason));
     for (const Node& sync : all) pass(pending, sync.sync);
     const std::size_t count = all.size();

@@ -34,9 +34,10 @@ struct Function {
   /// The grid's blocks along x are as many as run at one time, but no more than grid[0]; null: just those.
   /// The value of the symbol is how many they are.
   ir::SymbolPtr resident_blocks;
-  std::int64_t max_threads = 0;   ///< constant upper bound of the block's size
-  std::int64_t cluster = 1;       ///< blocks along x that make a cluster
-  std::int64_t shared_bytes = 0;  ///< of the Shared allocations, as laid out by the memory pass
+  std::int64_t max_threads = 0;    ///< constant upper bound of the block's size
+  std::int64_t cluster = 1;        ///< blocks along x that make a cluster
+  std::int64_t shared_bytes = 0;   ///< of the Shared allocations and rings, as laid out by the memory pass
+  std::vector<ir::RingPtr> rings;  ///< barriers that are ready as the kernel begins
 };
 
 /// How the plan finds the value of a scalar.

@@ -106,10 +106,10 @@ class Tiles {
     for (Node& child : node.children) deal_out(child, inside_threads);
   }
 
-  /// Written once for the block, not by every thread for itself.
+  /// Written once for the block, not by every thread for itself; by the threads, not in bulk.
   bool shared_by_block(FuncId func) {
-    const Memory memory = tree_.scheduled.of(func).memory;
-    return memory != Memory::Register && memory != Memory::Local;
+    const schedule::FuncSchedule& sched = tree_.scheduled.of(func);
+    return sched.memory != Memory::Register && sched.memory != Memory::Local && sched.copy != Copy::Bulk;
   }
 
   /// Turn the pure serial loops of a chain into rounds of all the block's threads.
@@ -189,17 +189,26 @@ class Tiles {
     std::erase_if(info.guards, [](const Guard& g) { return ir::is_one(g.condition); });
   }
 
-  // ---- Registers of a block
+  // ---- Registers of a block, shared memory of a cluster
 
   void find_layouts(const Node& nest) {
     visit(nest, [&](const Node& node, const std::vector<const Node*>& chain) {
-      if (node.kind != NodeKind::Realize || tree_.scheduled.of(node.func).memory != Memory::Register) return;
+      if (node.kind != NodeKind::Realize || !is_dealt_out(node.func)) return;
       for (const Node* n : chain)
         if (n->kind == NodeKind::Loop && is_bound(tree_.loop(n->loop), ir::Binding::GpuThread)) return;
       Storage& storage = tree_.storage.at(node.func);
       storage.layout = layout_of(node.func, storage.shape);
       require_one_production(node.func, storage);
     });
+  }
+
+  /// Registers are a thread's; shared memory is a block's, of which a cluster has several.
+  bool is_dealt_out(FuncId func) {
+    const schedule::FuncSchedule& sched = tree_.scheduled.of(func);
+    if (sched.memory != Memory::Shared) return sched.memory == Memory::Register;
+    const std::vector<LoopId>& loops = sched.stages[0].loops;
+    return std::any_of(loops.begin(), loops.end(),
+                       [&](LoopId id) { return is_bound(tree_.loop(id), ir::Binding::GpuCluster); });
   }
 
   /// A layout deals out what is computed at once. What is stored for longer must not be more than that.
@@ -211,16 +220,21 @@ class Tiles {
       if (storage.shape[d] >= 0 && storage.shape[d] <= held) continue;
       refuse({func, 0},
              fmt::format(
-                 "'{}' is stored outside the loop where it is computed, and the registers of a block hold "
-                 "what is computed at once: {} along '{}'",
-                 tree_.func(func).name, held, tree_.func(func).args[d]->name),
+                 "'{}' is stored outside the loop where it is computed, and the {} hold what is computed at "
+                 "once: {} along '{}'",
+                 tree_.func(func).name,
+                 sched.memory == Memory::Shared ? "blocks of a cluster" : "registers of a block", held,
+                 tree_.func(func).args[d]->name),
              storage.shape[d] < 0 ? "no constant bound" : std::to_string(storage.shape[d]),
-             "storage at the loop of compute_at, or inside the thread loops; or store_in(Shared)",
+             sched.memory == Memory::Shared
+                 ? "storage at the loop of compute_at"
+                 : "storage at the loop of compute_at, or inside the thread loops; or store_in(Shared)",
              sched.memory_origin);
     }
   }
 
   /// The layout that stage 0's loops bound by hand give; without thread loops every thread holds everything.
+  /// In shared memory threads are places like others.
   /// What is stored beyond what they compute, as the room for an update's tail, has registers of its own.
   layout::Layout layout_of(FuncId func, const std::vector<std::int64_t>& shape) {
     const schedule::FuncSchedule& all = tree_.scheduled.of(func);
@@ -236,7 +250,7 @@ class Tiles {
             .dim = d,
             .stride = stride,
             .extent = constant_extent(tree_, loop, "register loop", tree_.scheduled.of(func).memory_origin)};
-        if (is_bound(loop, ir::Binding::GpuThread)) {
+        if (is_bound(loop, ir::Binding::GpuThread) && all.memory == Memory::Register) {
           digit.axis = static_cast<layout::Axis>(loop.axis);
           digit.weight = loop.part == ir::ThreadPart::Warp ? schedule::warp_lanes : 1;
         } else if (is_bound(loop, ir::Binding::GpuCluster)) {
@@ -261,8 +275,12 @@ class Tiles {
   std::vector<LoopId> digits_of(FuncId func, LoopId loop, const schedule::StageSchedule& sched) {
     for (const Transform& t : sched.transforms) {
       if (t.kind == Transform::Kind::Fuse && (t.inner == loop || t.outer == loop))
-        refuse({func, 0}, "registers of a block cannot be dealt out by a fused loop",
-               tree_.loop(t.fused).name, "splits of each dimension, or store_in(Shared)", t.origin);
+        refuse({func, 0},
+               fmt::format("{} cannot be dealt out by a fused loop",
+                           tree_.scheduled.of(func).memory == Memory::Shared ? "the memory of a cluster"
+                                                                             : "registers of a block"),
+               tree_.loop(t.fused).name,
+               "splits of each dimension, or store_in(Shared) without a cluster loop", t.origin);
       if (t.kind != Transform::Kind::Split || t.old != loop) continue;
       std::vector<LoopId> result = digits_of(func, t.inner, sched);
       for (LoopId id : digits_of(func, t.outer, sched)) result.push_back(id);

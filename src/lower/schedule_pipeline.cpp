@@ -1,9 +1,9 @@
 // Pipeline: which engine runs each statement of a loop body, and with what skew.
 //
-// Requires: tiles. Leaves: an instruction record at every body; where a loop is a software pipeline, the
-// productions of its copies in First and Ahead nodes, and the slot of the ring named at the head of the loop.
-// Refuses asynchronous copies that are none. Stands before memory, which multiplies what is in a ring, and
-// before sync, which waits for what these nodes start.
+// Requires: tiles. Leaves: an instruction record at every body; the rings that count bulk copies; where a
+// loop is a software pipeline, the productions of its copies in First and Ahead nodes, and the slot of the
+// ring named at the head of the loop. Refuses asynchronous copies that are none. Stands before memory, which
+// multiplies what is in a ring, and before sync, which waits for what these nodes start.
 
 #include <fmt/format.h>
 
@@ -26,7 +26,7 @@ namespace {
                .legal = std::move(legal)});
 }
 
-/// An asynchronous copy reads one element of memory that the kernel does not write.
+/// An asynchronous copy reads memory that the kernel does not write, and changes nothing on its way.
 void check_copy(const LoopTree& tree, StageRef stage) {
   const Expr& value = tree.def(stage).value;
   const std::string& name = tree.func(stage.func).name;
@@ -59,9 +59,11 @@ void check_copy(const LoopTree& tree, StageRef stage) {
 
 void assign_instructions(const LoopTree& tree, Node& node) {
   if (node.kind == NodeKind::Body) {
-    const bool async = tree.scheduled.of(node.stage.func).copy == Copy::Async;
-    if (async) check_copy(tree, node.stage);
-    node.instruction = async ? &instr::async_copy() : &instr::element();
+    const Copy how = tree.scheduled.of(node.stage.func).copy;
+    if (how != Copy::Threads) check_copy(tree, node.stage);
+    node.instruction = how == Copy::Async  ? &instr::async_copy()
+                       : how == Copy::Bulk ? &instr::bulk_copy()
+                                           : &instr::element();
   }
   for (Node& child : node.children) assign_instructions(tree, child);
 }
@@ -98,6 +100,7 @@ class Pipelines {
     take_copies(loop, pipeline.loop, ahead.children);
     for (const Node& copy : ahead.children) check_ahead(copy.func, pipeline);
     name_slot(loop.loop, ahead.children);
+    make_ring(tree_.loop(loop.loop).name, pipeline.depth, ahead.children);
     Node first = ahead;
     first.kind = NodeKind::First;
     loop.children.insert(loop.children.begin(), std::move(ahead));
@@ -163,14 +166,34 @@ class Pipelines {
     }
   }
 
+  /// One for all bulk copies of an iteration.
+  void make_ring(const std::string& loop, std::int64_t depth, const std::vector<Node>& copies) {
+    for (const Node& copy : copies) {
+      if (tree_.scheduled.of(copy.func).copy != Copy::Bulk) continue;
+      const Expr& slot = tree_.storage.at(copy.func).copy;
+      if (tree_.rings.empty() || !ir::equal(tree_.rings.back().slot, slot))
+        tree_.rings.push_back({loop + ".full", static_cast<int>(depth), slot, nullptr});
+      tree_.ring_of[copy.func] = tree_.rings.size() - 1;
+    }
+  }
+
   LoopTree& tree_;
 };
+
+/// Of copies that run in the iteration that reads them, each Func's by itself.
+void make_single_rings(LoopTree& tree, const Node& node) {
+  if (node.kind == NodeKind::Body && instr::completes_by_transaction(*node.instruction) &&
+      tree.ring_of.emplace(node.stage.func, tree.rings.size()).second)
+    tree.rings.push_back({tree.func(node.stage.func).name + ".full", 1, ir::index(0), nullptr});
+  for (const Node& child : node.children) make_single_rings(tree, child);
+}
 
 }  // namespace
 
 void schedule_pipeline(LoopTree& tree) {
   assign_instructions(tree, tree.root);
   Pipelines(tree).run(tree.root);
+  make_single_rings(tree, tree.root);
 }
 
 }  // namespace calotype::lower

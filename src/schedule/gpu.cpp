@@ -136,13 +136,13 @@ class StageCheck {
       return refuse(loop, fmt::format("a cluster of {} blocks", *extent),
                     fmt::format("at most {} on {}", most, state_.out.target.str()));
     const FuncSchedule& f = state_.out.of(func_);
-    if (at && f.memory != Memory::Register)
+    if (at && f.memory != Memory::Register && f.memory != Memory::Shared)
       refuse(
           loop,
           fmt::format("each block of the cluster would compute a part of '{}', which all of them read",
                       state_.def(func_).name),
-          "store_in(register), for those who read their own part or for partial results of a reduction; or "
-          "compute_at the cluster loop");
+          "store_in(register) or store_in(shared), for those who read their own part or for partial results "
+          "of a reduction; or compute_at the cluster loop");
   }
 
   void threads() {

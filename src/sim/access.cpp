@@ -76,6 +76,20 @@ void run_async_store(Machine& m, Warp& warp, const Instruction& i) {
   for_components(m, warp, i, [&](const WarpAccess& access) { space_of(m, i).start(access); });
 }
 
+void run_ring_store(Machine& m, Warp& warp, const Instruction& i) {
+  const Indices slot(warp, i.b, 0);
+  const auto ring = static_cast<std::size_t>(m.code.accesses[i.site].ring);
+  for_components(m, warp, i, [&](const WarpAccess& all) {
+    for_lanes(all.lanes, [&](int lane) {
+      WarpAccess access = all;
+      access.lanes = LaneMask{1} << lane;
+      access.slot =
+          &m.rings[static_cast<std::size_t>(warp.rank)][ring].at(static_cast<std::size_t>(slot.data()[lane]));
+      space_of(m, i).start(access);
+    });
+  });
+}
+
 void run_commit(Machine&, Warp& warp, const Instruction&) {
   for_lanes(warp.mask, [&](int lane) { ++warp.flights[static_cast<std::size_t>(lane)].groups; });
 }

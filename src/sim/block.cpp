@@ -55,6 +55,7 @@ void Machine::start_cluster() {
   block = first_block_;
   block_starts_.push_back({clock.now, first_block_});
   for (const std::unique_ptr<Space>& space : spaces) space->begin_block();
+  make_rings();
   for (Warp& warp : warps) {
     warp.state = Warp::State::Running;
     warp.mask = warp.live;
@@ -112,9 +113,12 @@ void Machine::run_warp(Warp& warp) {
 /// All warps wait or have ended: lets those go on that wait at a barrier which is complete. False if there is
 /// nobody to go on.
 bool Machine::release_barriers() {
+  if (release_rings()) return true;
   bool any = false;
   for (int rank = 0; rank < code.cluster && !stopped; ++rank) any |= release_block(rank);
-  return any || release_cluster();
+  if (any || release_cluster()) return true;
+  stuck_at_rings();
+  return false;
 }
 
 /// Whether the warps of a block (rank -1: of the cluster) that have not ended all wait where `waiting` does.

@@ -278,6 +278,12 @@ Register Builder::load(const Expr& e) {
   return result;
 }
 
+int Builder::ring_index(const ir::Ring& ring) const {
+  for (std::size_t i = 0; i < code_.rings.size(); ++i)
+    if (code_.rings[i].get() == &ring) return static_cast<int>(i);
+  refuse(code_, "a ring that the kernel does not have", ring.name);
+}
+
 void Builder::store(const ir::Stmt& s) {
   const ir::BufferPtr& buffer = s->buffer();
   const Expr &stored = s->exprs[0], &predicate = s->exprs[1], &index = s->exprs[2];
@@ -298,11 +304,16 @@ void Builder::store(const ir::Stmt& s) {
     code_.accesses.back().operation = static_cast<int>(code_.operations.size());
     code_.operations.push_back({update->op, type, {type, type}, 2});
   }
-  if (s->is_async() && buffer->space != ir::MemorySpace::Shared)
+  if ((s->is_async() || s->bulk()) && buffer->space != ir::MemorySpace::Shared)
     refuse(code_, fmt::format("an asynchronous store to '{}', which is in {} memory", buffer->name,
                               ir::to_string(buffer->space)));
   if (s->remote()) condition = value(s->exprs[3], 1);
-  Instruction& i = s->atomic()     ? emit(run_atomic, "Atomic")
+  if (s->bulk()) {
+    code_.accesses.back().ring = ring_index(*s->bulk()->ring);
+    condition = value(s->exprs[6], 1);
+  }
+  Instruction& i = s->bulk()       ? emit(run_ring_store, "BulkStore")
+                   : s->atomic()   ? emit(run_atomic, "Atomic")
                    : s->is_async() ? emit(run_async_store, "AsyncStore")
                    : s->remote()   ? emit(run_remote_store, "RemoteStore")
                                    : emit(run_store, "Store");

@@ -50,6 +50,8 @@ class Builder {
   Register copy(Register r, bool uniform);
   /// A Store: plain, or an atomic update.
   void store(const ir::Stmt& s);
+  /// Which of the kernel's rings it is.
+  int ring_index(const ir::Ring& ring) const;
 
  private:
   Register make_value(const Expr& e);

@@ -52,8 +52,12 @@ class ByteSpace : public Space {
       }
       std::memset(region_.base + offset[lane], 0xff, static_cast<std::size_t>(size_));
       Flights& flights = a.warp.flights[static_cast<std::size_t>(lane)];
-      flights.waiting.push_back(
-          {a.machine.code.accesses[a.instruction.site].buffer, offset[lane], a.cells[lane], flights.groups});
+      const Flight flight{a.machine.code.accesses[a.instruction.site].buffer, offset[lane], a.cells[lane],
+                          flights.groups};
+      if (a.slot)
+        a.slot->started.push_back({a.machine.thread(a.warp, lane), flight});
+      else
+        flights.waiting.push_back(flight);
     });
   }
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/expr_node.h"
+#include "ir/stmt.h"
 #include "sim/cell.h"
 
 namespace calotype::sim {
@@ -72,6 +72,7 @@ struct AccessSite {
   std::string text;  ///< "tile[y*33 + x]"
   bool predicated = false;
   int operation = -1;  ///< of an atomic update: into Code::operations
+  int ring = -1;       ///< of an element of a bulk copy: into Code::rings
 };
 
 /// The text of a check, or of a line that is printed.
@@ -99,6 +100,7 @@ struct Code {
   Register grid_var{};  ///< how many blocks there are along x
   bool has_grid_var = false;
   std::int64_t max_threads = 0, shared_bytes = 0, cluster = 1;
+  std::vector<ir::RingPtr> rings;
 };
 
 }  // namespace calotype::sim

@@ -29,6 +29,7 @@ class Compiler {
     code_.max_threads = function_.max_threads;
     code_.shared_bytes = function_.shared_bytes;
     code_.cluster = function_.cluster;
+    code_.rings = function_.rings;
     declare_arguments();
     declare_threads();
     statement(function_.body);
@@ -87,7 +88,11 @@ class Compiler {
         branch(s);
         break;
       case StmtKind::Store:
-        if (s->exprs.size() != (s->remote() ? 4u : 3u))
+        if (s->bulk() && !is_element(s)) {
+          statement(row_elements(s));
+          break;
+        }
+        if (s->exprs.size() != (s->bulk() ? 7u : s->remote() ? 4u : 3u))
           refuse(code_, "an access is not flat", ir::to_string(s));
         builder_.store(s);
         break;
@@ -101,7 +106,7 @@ class Compiler {
         print(s);
         break;
       case StmtKind::Barrier:
-        synchronisation(s->sync());
+        synchronisation(s);
         break;
       case StmtKind::Note:
         statement(s->body());
@@ -125,7 +130,41 @@ class Compiler {
     statement(s);
   }
 
-  void synchronisation(const ir::SyncInfo& sync) {
+  static bool is_element(const ir::Stmt& s) { return !s->bulk()->common && ir::is_one(s->exprs[3]); }
+
+  /// A row element by element; what is common by the first thread.
+  ir::Stmt row_elements(const ir::Stmt& s) const {
+    const Type type = s->exprs[2]->type;
+    ir::LoopInfo loop{.var = ir::make_symbol(ir::SymbolKind::Loop, "element", type)};
+    const Expr at = ir::make_var(loop.var), one = ir::make_one(type), &load = s->exprs[0];
+    const auto moved = [&](const Expr& first, const Expr& step) {
+      return ir::make(ir::Op::Add, type, {first, ir::make(ir::Op::Mul, type, {at, step})});
+    };
+    ir::Stmt element =
+        ir::bulk_store({s->bulk()->buffer, s->bulk()->ring},
+                       {.load = ir::make(ir::Op::Load, load->type, {moved(load->args.back(), s->exprs[5])},
+                                         ir::buffer_of(load)),
+                        .index = moved(s->exprs[2], s->exprs[4]),
+                        .count = one,
+                        .to_step = one,
+                        .from_step = one,
+                        .slot = s->exprs[6]});
+    ir::Stmt all = ir::for_loop(loop, ir::make_zero(type), s->exprs[3], std::move(element));
+    if (!s->bulk()->common) return all;
+    for (const ir::SymbolPtr& thread : function_.thread_vars)
+      if (thread) all = ir::if_then(ir::make_var(thread) == ir::make_zero(thread->type), all);
+    return all;
+  }
+
+  void at_ring(const ir::Stmt& s, Handler handler, const char* name) {
+    const Register slot = builder_.value(s->exprs[0]);
+    Instruction& i = builder_.emit(handler, name);
+    i.a = slot;
+    i.site = builder_.ring_index(*s->sync().ring);
+  }
+
+  void synchronisation(const ir::Stmt& s) {
+    const ir::SyncInfo& sync = s->sync();
     switch (sync.kind) {
       case ir::SyncInfo::Kind::Block:
         code_.barriers.push_back(sync.reason);
@@ -141,6 +180,12 @@ class Compiler {
         break;
       case ir::SyncInfo::Kind::Wait:
         builder_.emit(run_wait, "Wait").site = sync.pending;
+        break;
+      case ir::SyncInfo::Kind::Arrive:
+        at_ring(s, run_arrive, "Arrive");
+        break;
+      case ir::SyncInfo::Kind::Await:
+        at_ring(s, run_await, "Await");
         break;
     }
   }

@@ -35,8 +35,19 @@ struct Flights {
   std::int64_t groups = 0;     ///< committed so far
 };
 
+/// A slot of a ring of a block: what has arrived since it was complete last, and before.
+struct RingSlot {
+  struct Copy {
+    int thread = 0;  ///< that has started it
+    Flight flight;
+  };
+  std::deque<Copy> started, complete;  ///< the latter happen when somebody has waited for them
+  int arrived = 0;                     ///< warps
+  std::int64_t turns = 0;              ///< how often it has been complete
+};
+
 struct Warp {
-  enum class State { Running, AtBarrier, AtClusterBarrier, Ended };
+  enum class State { Running, AtBarrier, AtClusterBarrier, AtRing, Ended };
   /// Masks to come back to at the end of a branch or loop.
   struct Frame {
     LaneMask outer;      ///< lanes that entered
@@ -53,6 +64,7 @@ struct Warp {
   std::vector<Cell> registers;
   std::vector<PrivateArray> privates;
   std::array<Flights, kWarp> flights;
+  std::vector<std::vector<std::int64_t>> arrivals;  ///< at each slot of each ring
   const Cell* constants = nullptr;
 
   const Cell* read(Register r) const { return r.at >= 0 ? registers.data() + r.at : constants + ~r.at; }
@@ -92,7 +104,8 @@ struct Machine {
   Findings findings;
   std::vector<std::unique_ptr<Space>> spaces;  ///< one for each of Code::buffers
   std::vector<Warp> warps;
-  Coordinates block{};  ///< of the warp that runs
+  std::vector<std::vector<std::vector<RingSlot>>> rings;  ///< by rank in the cluster and number
+  Coordinates block{};                                    ///< of the warp that runs
   Clock clock;
   bool stopped = false;  ///< a check failed, or the limit of steps is reached
 
@@ -114,6 +127,9 @@ struct Machine {
   bool release_barriers();
   bool release_block(int rank);
   bool release_cluster();
+  bool release_rings();
+  void stuck_at_rings();
+  void make_rings();
   bool same_barrier(const Warp& waiting, Warp::State state, int rank);
   void count_instructions();
 
@@ -141,6 +157,8 @@ void run_remote_store(Machine&, Warp&, const Instruction&);
 void run_atomic(Machine&, Warp&, const Instruction&);
 // As a store, which happens when its group has been waited for.
 void run_async_store(Machine&, Warp&, const Instruction&);
+// An element of a bulk copy, to a site that has a ring: `b` is the slot.
+void run_ring_store(Machine&, Warp&, const Instruction&);
 void run_allocate(Machine&, Warp&, const Instruction&);
 // Shuffles: the value `a` of another lane: of number `b`, or of the number that differs in the bits `site`.
 void run_shuffle(Machine&, Warp&, const Instruction&);
@@ -161,6 +179,9 @@ void run_barrier(Machine&, Warp&, const Instruction&);
 // Groups of asynchronous stores. Wait: `site` groups may be left.
 void run_commit(Machine&, Warp&, const Instruction&);
 void run_wait(Machine&, Warp&, const Instruction&);
+// Slot `a` of the ring `site`.
+void run_arrive(Machine&, Warp&, const Instruction&);
+void run_await(Machine&, Warp&, const Instruction&);
 void run_cluster_barrier(Machine&, Warp&, const Instruction&);
 void run_exit(Machine&, Warp&, const Instruction&);
 

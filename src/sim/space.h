@@ -11,6 +11,7 @@
 namespace calotype::sim {
 
 struct Flight;
+struct RingSlot;
 
 /// One component of an access by a warp: at most one element a lane.
 struct WarpAccess {
@@ -22,6 +23,7 @@ struct WarpAccess {
   bool uniform_index;
   Cell* cells;                         ///< of 32 lanes: the values read, or to be written
   const std::int64_t* rank = nullptr;  ///< of 32 lanes: of the block in whose memory they are; null: the own
+  RingSlot* slot = nullptr;            ///< that counts a bulk copy; null: no part of one
 };
 
 class Space {

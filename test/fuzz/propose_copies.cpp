@@ -23,9 +23,10 @@ void in_shared_memory(Draft& d) {
 
 void propose_copy(Draft& d) {
   d.stage = 0;
-  const Copy how = copies_at_a_loop(d) ? Copy::Async : Copy::Threads;
+  const Copy later = d.random.chance(40) ? Copy::Bulk : Copy::Async;
+  const Copy how = copies_at_a_loop(d) ? later : Copy::Threads;
   if (how == Copy::Threads && d.random.chance(80)) return;
-  if (how == Copy::Async) in_shared_memory(d);
+  if (how != Copy::Threads) in_shared_memory(d);
   d.record_stage([&](Stage& s) { s.copy(how); });
 }
 

@@ -127,12 +127,43 @@ Schedule gpu_cluster(const OperatorTypes& types) {
   return s;
 }
 
+// As gpu_cluster, but PLACES clusters take the rows in turn, and a ring in shared memory has DEPTH rows of
+// each input: the next ones are on their way while the blocks of a cluster wait for each other.
+Schedule gpu_ring(const OperatorTypes& types) {
+  Schedule s;
+  const Knob columns = s.knob("COLUMNS", 65536), part = s.knob("PART", 8192),
+             threads = s.knob("THREADS", 512), vector = s.knob("VECTOR", 16 / types.all().bytes()),
+             places = s.knob("PLACES", 15), depth = s.knob("DEPTH", 2);
+  const auto in_parts = [&](Stage stage, const std::string& loop) {
+    stage.split(loop, "part", "own", part).vectorize("own", vector).gpu_threads("own.o", threads);
+    stage.unroll("own.o.o").cluster("part");
+  };
+  s.assume("N", Assumption::range(1, columns));
+  s["out"].compute_root().split("r", "turn", "place", places).reorder("c", "turn", "place");
+  s["out"].gpu_blocks("place").pipeline("turn", depth);
+  in_parts(s["out"], "c");
+  for (const char* input : {"x", "residual"}) {
+    Stage row = s.in(input);
+    row.compute_at("out", "turn").store_in(Memory::Shared).copy(Copy::Bulk);
+    row.split("d0", "part", "own", part).cluster("part");
+  }
+  s["h"].compute_at("out", "turn").store_in(Memory::Register);
+  in_parts(s["h"], "c");
+  s["scale"].compute_at("out", "turn").store_in(Memory::Register);
+  for (const char* stage : {"total", "squares"}) {
+    s[stage].compute_at("out", "turn").store_in(Memory::Register);
+    in_parts(s[stage].update(), "k");
+  }
+  return s;
+}
+
 CALOTYPE_SCHEDULES(layernorm_residual)
     .schedule("naive", Target::Kind::Host, "every stage for all rows, the output serial", naive)
     .schedule("host", Target::Kind::Host, "a row at a time, in vectors and in parallel", host)
     .schedule("gpu", Target::Kind::Cuda, "a row a block, sums by its threads in vectors", gpu)
     .schedule("gpu_registers", Target::Kind::Cuda, "as gpu, the row in registers", gpu_registers)
     .schedule("gpu_short", Target::Kind::Cuda, "a row a warp, in registers", gpu_short)
-    .schedule("gpu_cluster", Target::Kind::Cuda, "a row by the blocks of a cluster", gpu_cluster);
+    .schedule("gpu_cluster", Target::Kind::Cuda, "a row by the blocks of a cluster", gpu_cluster)
+    .schedule("gpu_ring", Target::Kind::Cuda, "as gpu_cluster, rows copied ahead into a ring", gpu_ring);
 
 }  // namespace

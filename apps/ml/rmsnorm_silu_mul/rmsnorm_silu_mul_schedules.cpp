@@ -141,6 +141,35 @@ Schedule in_clusters(const OperatorTypes& types, const Inputs& inputs) {
 Schedule gpu_cluster(const OperatorTypes& types) { return in_clusters(types, {"x", "up"}); }
 Schedule gpu_cluster_x(const OperatorTypes& types) { return in_clusters(types, {"x"}); }
 
+// As in_clusters, but PLACES clusters take the rows in turn, and a ring in shared memory has DEPTH rows of
+// each of the inputs: the next ones are on their way while the blocks of a cluster wait for each other.
+Schedule in_rings(const OperatorTypes& types, const Inputs& inputs) {
+  Schedule s;
+  const Knob columns = s.knob("COLUMNS", 65536), part = s.knob("PART", 8192),
+             threads = s.knob("THREADS", 512), vector = s.knob("VECTOR", 16 / types.all().bytes()),
+             places = s.knob("PLACES", 15), depth = s.knob("DEPTH", 2);
+  const auto in_parts = [&](Stage stage, const std::string& loop) {
+    stage.split(loop, "part", "own", part).vectorize("own", vector).gpu_threads("own.o", threads);
+    stage.unroll("own.o.o").cluster("part");
+  };
+  s.assume("N", Assumption::range(1, columns));
+  s["value"].compute_inline();
+  s["out"].compute_root().split("r", "turn", "place", places).reorder("c", "turn", "place");
+  s["out"].gpu_blocks("place").pipeline("turn", depth);
+  in_parts(s["out"], "c");
+  for (const char* stage : {"squares", "scale"})
+    s[stage].compute_at("out", "turn").store_in(Memory::Register);
+  in_parts(s["squares"].update(), "k");
+  for (const std::string& input : inputs) {
+    Stage row = s.in(input);
+    row.compute_at("out", "turn").store_in(Memory::Shared).copy(Copy::Bulk);
+    row.split("d0", "part", "own", part).cluster("part");
+  }
+  return s;
+}
+Schedule gpu_ring(const OperatorTypes& types) { return in_rings(types, {"x", "up"}); }
+Schedule gpu_ring_x(const OperatorTypes& types) { return in_rings(types, {"x"}); }
+
 CALOTYPE_SCHEDULES(rmsnorm_silu_mul)
     .schedule("naive", Target::Kind::Host, "sums of squares of all rows first, the output serial", naive)
     .schedule("rows", Target::Kind::Host, "a row at a time, in parallel", rows)
@@ -151,6 +180,8 @@ CALOTYPE_SCHEDULES(rmsnorm_silu_mul)
     .schedule("gpu_short", Target::Kind::Cuda, "a row a warp, in registers", gpu_short)
     .schedule("gpu_cluster", Target::Kind::Cuda, "as gpu_registers, by the blocks of a cluster", gpu_cluster)
     .schedule("gpu_cluster_x", Target::Kind::Cuda, "as gpu_registers_x, by the blocks of a cluster",
-              gpu_cluster_x);
+              gpu_cluster_x)
+    .schedule("gpu_ring", Target::Kind::Cuda, "as gpu_cluster, x and up copied ahead into rings", gpu_ring)
+    .schedule("gpu_ring_x", Target::Kind::Cuda, "as gpu_cluster, x copied ahead into a ring", gpu_ring_x);
 
 }  // namespace

@@ -143,6 +143,33 @@ Schedule gpu_cluster(const OperatorTypes& types) {
   return s;
 }
 
+// As gpu_cluster, but PLACES clusters take the rows in turn, and a ring in shared memory has DEPTH of them:
+// the next rows are on their way while the blocks of a cluster wait for each other.
+Schedule gpu_ring(const OperatorTypes& types) {
+  Schedule s;
+  const Knob columns = s.knob("COLUMNS", 262144), part = s.knob("PART", 32768 / types.all().bytes()),
+             threads = s.knob("THREADS", 512), vector = s.knob("VECTOR", 16 / types.all().bytes()),
+             places = s.knob("PLACES", 15), depth = s.knob("DEPTH", 3);
+  const auto in_parts = [&](Stage stage, const std::string& loop) {
+    stage.split(loop, "part", "own", part).vectorize("own", vector).gpu_threads("own.o", threads);
+    stage.unroll("own.o.o").cluster("part");
+  };
+  s.assume("N", Assumption::range(1, columns));
+  s["out"].compute_root().fuse("i", "j", "ij").fuse("ij", "l", "row").split("row", "turn", "place", places);
+  s["out"].reorder("n", "turn", "place").gpu_blocks("place").pipeline("turn", depth);
+  in_parts(s["out"], "n");
+  Stage row = s.in("x");
+  row.compute_at("out", "turn").store_in(Memory::Shared).copy(Copy::Bulk);
+  row.split("d0", "part", "own", part).cluster("part");
+  s["value"].compute_inline();
+  s["e"].compute_inline();
+  for (const char* stage : {"peak", "total"}) {
+    s[stage].compute_at("out", "turn").store_in(Memory::Register);
+    in_parts(s[stage].update(), "k");
+  }
+  return s;
+}
+
 CALOTYPE_SCHEDULES(softmax)
     .schedule("naive", Target::Kind::Host, "every stage at root, the output serial", naive)
     .schedule("rows", Target::Kind::Host, "a row at a time, in parallel", rows)
@@ -150,6 +177,7 @@ CALOTYPE_SCHEDULES(softmax)
     .schedule("gpu", Target::Kind::Cuda, "a row a block, maxima and sums by its threads in vectors", gpu)
     .schedule("gpu_registers", Target::Kind::Cuda, "as gpu, the row in registers", gpu_registers)
     .schedule("gpu_short", Target::Kind::Cuda, "a row a warp, in registers", gpu_short)
-    .schedule("gpu_cluster", Target::Kind::Cuda, "a row by the blocks of a cluster", gpu_cluster);
+    .schedule("gpu_cluster", Target::Kind::Cuda, "a row by the blocks of a cluster", gpu_cluster)
+    .schedule("gpu_ring", Target::Kind::Cuda, "as gpu_cluster, rows copied ahead into a ring", gpu_ring);
 
 }  // namespace

@@ -100,6 +100,7 @@ std::string KernelPrinter::print(const std::string& name) {
   ++depth_;
   if (options_.begins_early) line(prelude_.use("begin_behind_kernel_before") + "();");
   shared_memory();
+  make_rings();
   place_variables();
   statement(body);
   --depth_;
@@ -205,6 +206,7 @@ void KernelPrinter::statement(const ir::Stmt& s) {
     case StmtKind::Store:
       if (s->atomic()) return atomic_store(s);
       if (s->is_async()) return async_store(s);
+      if (s->bulk()) return bulk_store(s);
       if (s->remote()) return remote_store(s);
       return s->exprs[0]->type.is_vector() ? vector_store(s) : scalar_store(s);
     case StmtKind::Allocate:
@@ -215,7 +217,7 @@ void KernelPrinter::statement(const ir::Stmt& s) {
     case StmtKind::Print:
       return print_line(s);
     case StmtKind::Barrier:
-      return synchronisation(s->sync());
+      return synchronisation(s);
     case StmtKind::Note:
       comment(s->text());
       return statement(s->body());
@@ -275,7 +277,8 @@ void KernelPrinter::print_line(const ir::Stmt& s) {
   line(fmt::format("if ({}) printf({});", scalar(s->exprs[0], Arithmetic::Index), arguments));
 }
 
-void KernelPrinter::synchronisation(const ir::SyncInfo& sync) {
+void KernelPrinter::synchronisation(const ir::Stmt& s) {
+  const ir::SyncInfo& sync = s->sync();
   std::string text;
   switch (sync.kind) {
     case ir::SyncInfo::Kind::Block:
@@ -289,6 +292,12 @@ void KernelPrinter::synchronisation(const ir::SyncInfo& sync) {
       break;
     case ir::SyncInfo::Kind::Wait:
       text = fmt::format("{}<{}>();", prelude_.use("wait_copies"), sync.pending);
+      break;
+    case ir::SyncInfo::Kind::Arrive:
+      text = arrival(s);
+      break;
+    case ir::SyncInfo::Kind::Await:
+      text = awaiting(s);
       break;
   }
   line(text + (sync.reason.empty() ? "" : "  // " + one_line(sync.reason)));
@@ -418,8 +427,9 @@ void KernelPrinter::find_index_symbols(const ir::Stmt& s) {
       if (e.defined()) look(e);
     }
     if (node->kind == StmtKind::Let) lets.emplace_back(node->symbol(), node->exprs[0]);
-    if (node->kind == StmtKind::Store) mark(node->exprs[2]);
-    if (node->kind == StmtKind::For || node->kind == StmtKind::If) {
+    if (node->kind == StmtKind::Store)
+      for (std::size_t i = 2; i < node->exprs.size(); ++i) mark(node->exprs[i]);
+    if (node->kind == StmtKind::For || node->kind == StmtKind::If || node->kind == StmtKind::Barrier) {
       for (const Expr& e : node->exprs) mark(e);
     }
   });

@@ -2,6 +2,7 @@
 // One kernel as CUDA C: the state that its parts share.
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -30,7 +31,7 @@ class KernelPrinter final : private Hoister {
   void remote_store(const ir::Stmt& s);
   void allocation(const ir::Stmt& s);
   void print_line(const ir::Stmt& s);
-  void synchronisation(const ir::SyncInfo& sync);
+  void synchronisation(const ir::Stmt& s);
   void braced(const std::string& head, const ir::Stmt& body);
   void line(const std::string& text);
   void comment(const std::string& text);
@@ -57,6 +58,14 @@ class KernelPrinter final : private Hoister {
   void copy_element(const ir::BufferPtr& to, const Expr& index, const Expr& value);
   void start_copy(const ir::BufferPtr& to, const Expr& index, const ir::BufferPtr& from,
                   const Expr& from_index, int bytes);
+
+  // Bulk copies and the rings that count them (bulk_copies.cpp)
+  void make_rings();
+  void bulk_store(const ir::Stmt& s);
+  void row_by_threads(const ir::Stmt& s, const std::string& first);
+  std::string slot_of(const ir::Ring& ring, const Expr& slot);
+  std::string arrival(const ir::Stmt& s);
+  std::string awaiting(const ir::Stmt& s);
 
   // Vectors (vector_printer.cpp): a loop over lanes, around which dense accesses are wide
   using Conditions = std::vector<Expr>;
@@ -105,6 +114,7 @@ class KernelPrinter final : private Hoister {
   std::string out_;
   int depth_ = 0;
   bool one_shared_block_ = false;
+  std::map<const ir::Ring*, std::string> rings_;  // names
   std::set<const ir::Symbol*> index_symbols_;
   std::set<const ir::Symbol*> narrow_scalars_;  // arguments of 64 bits that the kernel takes in 32
   std::set<const ir::Symbol*> in_structs_;      // vectors whose lanes are name.v[lane], not name[lane]

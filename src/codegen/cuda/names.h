@@ -18,6 +18,7 @@ class Names {
   /// A name for the symbol or buffer until the scope is closed.
   const std::string& declare(const ir::SymbolPtr& symbol) { return declare(symbol.get(), symbol->name); }
   const std::string& declare(const ir::BufferPtr& buffer) { return declare(buffer.get(), buffer->name); }
+  const std::string& declare(const ir::RingPtr& ring) { return declare(ring.get(), ring->name); }
   /// A name for something that no symbol stands for.
   std::string fresh(const std::string& wanted);
   /// The symbol is written as this text (a lane of a vector, say) until the scope is closed.

@@ -358,6 +358,61 @@ const std::vector<Helper>& helpers() {
        {},
        "template <int pending>\n"
        "@ void wait_copies() { asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(pending) : \"memory\"); }\n"},
+      {"thread_in_block",
+       {},
+       "@ int thread_in_block() {\n"
+       "  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);\n"
+       "}\n"},
+      {"threads_of_block", {}, "@ int threads_of_block() { return blockDim.x * blockDim.y * blockDim.z; }\n"},
+      {"shared_address",
+       {},
+       "@ unsigned int shared_address(const void* place) {\n"
+       "  return (unsigned int)__cvta_generic_to_shared(place);\n"
+       "}\n"},
+      {"make_ring",
+       {"shared_address", "thread_in_block", "threads_of_block"},
+       // Each slot waits for every warp; copies must see that, and so must all threads.
+       "@ void make_ring(unsigned long long* ring, int slots) {\n"
+       "  if (thread_in_block() == 0) {\n"
+       "    for (int i = 0; i < slots; ++i)\n"
+       "      asm volatile(\"mbarrier.init.shared::cta.b64 [%0], %1;\" ::\n"
+       "          \"r\"(shared_address(ring + i)), \"r\"((threads_of_block() + 31) / 32) : \"memory\");\n"
+       "    asm volatile(\"fence.mbarrier_init.release.cluster;\" ::: \"memory\");\n"
+       "  }\n"
+       "}\n"},
+      {"copy_row",
+       {"shared_address"},
+       "@ void copy_row(void* to, const void* from, int bytes, unsigned long long* full) {\n"
+       "  asm volatile(\"mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;\" ::\n"
+       "      \"r\"(shared_address(full)), \"r\"(bytes) : \"memory\");\n"
+       "  asm volatile(\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+       "[%3];\" ::\n"
+       "      \"r\"(shared_address(to)), \"l\"(__cvta_generic_to_global(from)), \"r\"(bytes),\n"
+       "      \"r\"(shared_address(full)) : \"memory\");\n"
+       "}\n"},
+      {"fence_copies",
+       {},
+       // What threads have stored is there before a later bulk copy to the same place.
+       "@ void fence_copies() { asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\"); }\n"},
+      {"arrive",
+       {"shared_address", "thread_in_block"},
+       "@ void arrive(unsigned long long* full) {\n"
+       "  __syncwarp();\n"
+       "  if ((thread_in_block() & 31) == 0)\n"
+       "    asm volatile(\"mbarrier.arrive.shared::cta.b64 _, [%0];\" :: \"r\"(shared_address(full)) : "
+       "\"memory\");\n"
+       "}\n"},
+      {"await",
+       {"shared_address"},
+       "@ void await(unsigned long long* full, unsigned int parity) {\n"
+       "  unsigned int done;\n"
+       "  do {\n"
+       "    asm volatile(\"{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 "
+       "%0, "
+       "1, 0, p; }\"\n"
+       "        : \"=r\"(done) : \"r\"(shared_address(full)), \"r\"(parity) : \"memory\");\n"
+       "  } while (!done);\n"
+       "}\n"},
       // Two elements of 16 bits in a register. They are taken out anew wherever one is used (volatile): the
       // compiler would rather keep what it has computed of them, in twice the registers and more.
       {"pair_of_bits",

@@ -116,17 +116,19 @@ DirectiveSpec pipeline_spec() {
       .addresses = Addresses::Stage,
       .doc =
           "A software pipeline over the iterations of a serial loop inside a block: what is computed at the "
-          "loop and has `copy(async)` is copied `depth - 1` iterations before the one that reads it. Its "
+          "loop and has `copy(async)` or `copy(bulk)` is copied `depth - 1` iterations before the one that "
+          "reads it. Its "
           "memory becomes a ring of `depth` slots, allocated at the loop around. Before the loop the copies "
           "of the first iterations are started; each iteration waits for its own, meets the block's other "
           "threads, starts the copies of a later iteration where there is one, and computes. All copies of "
-          "an iteration are one group. Other stages computed at the loop run in their own iteration.",
+          "an iteration are one group, and one barrier counts those in bulk. Other stages computed at the "
+          "loop run in their own iteration.",
       .args = {{.name = "loop", .kind = ArgKind::Loop, .doc = "the loop"},
                {.name = "depth", .kind = ArgKind::Integer, .doc = "slots of the ring", .low = 2, .high = 16}},
       .refused =
           {"the loop is a pipeline already, is not serial, is shared by compute_with, or is consumed by a "
            "later directive",
-           "the loop is in no block", "nothing computed at the loop has copy(async)",
+           "the loop is in no block", "nothing computed at the loop has copy(async) or copy(bulk)",
            "a plain copy computed at the loop has not: its threads would copy in the iteration that reads",
            "a copy reads, at its coordinates, what is computed in the loop",
            "store_at, store_root, hoist_storage or ring_buffer say where a copied Func is stored"},

@@ -1,0 +1,107 @@
+// Copies of rows that one thread starts and nobody carries, and the barriers in shared memory that count
+// their bytes. Where a row or its place does not begin at a multiple of 16 bytes the threads carry it, as
+// they do what is left at its end; they have stored it when they arrive.
+
+#include <fmt/format.h>
+
+#include "codegen/cuda/alignment.h"
+#include "codegen/cuda/kernel_printer.h"
+#include "codegen/cuda/types.h"
+
+namespace calotype::cuda {
+
+using ir::Op;
+
+namespace {
+
+constexpr int kBulkBytes = 16;  // of which a row has a whole number
+
+}  // namespace
+
+/// The rings and, for each, a bit a slot: how often it has been arrived at, odd or even.
+void KernelPrinter::make_rings() {
+  if (kernel_.rings.empty()) return;
+  for (const ir::RingPtr& ring : kernel_.rings) {
+    const std::string name = names_.declare(ring);
+    rings_[ring.get()] = name;
+    if (one_shared_block_)
+      line(fmt::format("unsigned long long* const {} = (unsigned long long*)(shared_memory + {});", name,
+                       ring->offset));
+    else
+      line(fmt::format("__shared__ unsigned long long {}[{}];", name, ring->slots));
+    line(fmt::format("unsigned int {}_turns = 0;", name));
+    line(fmt::format("{}({}, {});", prelude_.use("make_ring"), name, ring->slots));
+  }
+  line("__syncthreads();  // the rings are ready");
+}
+
+std::string KernelPrinter::slot_of(const ir::Ring& ring, const Expr& slot) {
+  return ring.slots == 1 ? "0" : scalar(slot, Arithmetic::Index, Precedence::Unary);
+}
+
+std::string KernelPrinter::arrival(const ir::Stmt& s) {
+  const ir::Ring& ring = *s->sync().ring;
+  const std::string slot = slot_of(ring, s->exprs[0]), &name = rings_.at(&ring);
+  line(fmt::format("{}(&{}[{}]);", prelude_.use("arrive"), name, slot));
+  return fmt::format("{}_turns ^= 1u << {};", name, slot);
+}
+
+/// For the latest arrival at the slot: the first is of parity 0.
+std::string KernelPrinter::awaiting(const ir::Stmt& s) {
+  const ir::Ring& ring = *s->sync().ring;
+  const std::string slot = slot_of(ring, s->exprs[0]), &name = rings_.at(&ring);
+  return fmt::format("{0}(&{1}[{2}], ~({1}_turns >> {2}) & 1u);", prelude_.use("await"), name, slot);
+}
+
+void KernelPrinter::bulk_store(const ir::Stmt& s) {
+  const ir::BulkStore& how = *s->bulk();
+  const Expr &load = s->exprs[0], &index = s->exprs[2], &count = s->exprs[3];
+  const ir::BufferPtr &to = how.buffer, &from = ir::buffer_of(load);
+  const int size = to->type.bytes(), elements = kBulkBytes / size;
+  const auto row_of = [&](const Expr& first) {
+    return ir::make(Op::Ramp, first->type.with_lanes(elements), {first, ir::make_one(first->type)});
+  };
+  const bool whole = ir::is_one(s->exprs[5]) && piece_bytes(to, row_of(index)) == kBulkBytes &&
+                     piece_bytes(from, row_of(load->args.back())) == kBulkBytes;
+  if (!whole) return row_by_threads(s, "0");
+  const bool ends_evenly = power_of_two_divisor(count, facts_) >= elements;
+  const std::string number = scalar(count, Arithmetic::Index, Precedence::Product);
+  const std::string copied = ends_evenly ? number : fmt::format("({} & ~{})", number, elements - 1);
+  const std::string call =
+      fmt::format("{}(&{}, &{}, {} * {}, &{}[{}]);", prelude_.use("copy_row"),
+                  expressions_.element(to, index), expressions_.element(from, load->args.back()), copied,
+                  size, rings_.at(how.ring.get()), slot_of(*how.ring, s->exprs[6]));
+  line(how.common ? fmt::format("if ({}() == 0) {}", prelude_.use("thread_in_block"), call) : call);
+  if (ends_evenly) return;
+  row_by_threads(s, copied);
+  line(prelude_.use("fence_copies") + "();");
+}
+
+/// Elements from the first on.
+void KernelPrinter::row_by_threads(const ir::Stmt& s, const std::string& first) {
+  const ir::BulkStore& how = *s->bulk();
+  const Expr &load = s->exprs[0], &index = s->exprs[2], &count = s->exprs[3], &step = s->exprs[5];
+  const Type type = index->type;
+  const ir::SymbolPtr at = ir::make_symbol(ir::SymbolKind::Loop, "i", type);
+  kept_.push_back(at);
+  NameScope scope(names_);
+  const std::string last = scalar(count, Arithmetic::Index, Precedence::Sum);
+  const std::string i = names_.declare(at);
+  const std::string start =
+      how.common ? fmt::format("{} + {}()", first, prelude_.use("thread_in_block")) : first;
+  const std::string by =
+      how.common ? fmt::format("{} += {}()", i, prelude_.use("threads_of_block")) : "++" + i;
+  index_symbols_.insert(at.get());
+  line(fmt::format("for ({0} {1} = {2}; {1} < {3}; {4}) {{", c_type(type), i, start, last, by));
+  ++depth_;
+  const Expr place = ir::make_var(at);
+  const Expr distance = ir::is_one(step) ? place : ir::make(Op::Mul, type, {place, step});
+  const Expr value = ir::make(Op::Load, load->type, {ir::make(Op::Add, type, {load->args.back(), distance})},
+                              ir::buffer_of(load));
+  const std::string text = scalar(value, Arithmetic::Data);
+  store_element(how.buffer, ir::make(Op::Add, type, {index, place}), text);
+  --depth_;
+  line("}");
+}
+
+}  // namespace calotype::cuda

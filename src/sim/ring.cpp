@@ -1,0 +1,109 @@
+// Rings of barriers that count arrivals and bulk copies: a slot is complete when every warp of the block has
+// arrived, and what has been copied to it by then happens as late as it may, when the first warp goes on that
+// has waited for it.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "sim/machine.h"
+
+namespace calotype::sim {
+namespace {
+
+/// The number of the slot, which is one for all lanes.
+std::size_t slot_of(const Warp& warp, const Instruction& i) {
+  const int lane = i.a.uniform ? 0 : std::countr_zero(warp.mask);
+  return static_cast<std::size_t>(warp.read(i.a)[lane].i);
+}
+
+RingSlot& slot_at(Machine& m, const Warp& warp, const Instruction& i) {
+  return m.rings[static_cast<std::size_t>(warp.rank)][static_cast<std::size_t>(i.site)].at(slot_of(warp, i));
+}
+
+/// All threads of a warp are there.
+void require_whole(Machine& m, const Warp& warp, const Instruction& i) {
+  const LaneMask missing = warp.live & ~warp.mask;
+  if (missing == 0) return;
+  const int here = m.thread(warp, std::countr_zero(warp.mask));
+  const int elsewhere = m.thread(warp, std::countr_zero(missing));
+  m.findings.add(Fault::Divergence, m.place(i), [&] {
+    return Finding{.message = fmt::format("{} is reached by {} but not by {} of the same warp",
+                                          m.code.rings[static_cast<std::size_t>(i.site)]->name, m.who(here),
+                                          m.who(elsewhere)),
+                   .block = m.block,
+                   .threads = {m.coordinates(here), m.coordinates(elsewhere)}};
+  });
+}
+
+bool is_complete(Machine& m, const Warp& warp, const Instruction& i) {
+  return slot_at(m, warp, i).turns >= warp.arrivals[static_cast<std::size_t>(i.site)].at(slot_of(warp, i));
+}
+
+}  // namespace
+
+void run_arrive(Machine& m, Warp& warp, const Instruction& i) {
+  require_whole(m, warp, i);
+  RingSlot& slot = slot_at(m, warp, i);
+  ++warp.arrivals[static_cast<std::size_t>(i.site)].at(slot_of(warp, i));
+  const auto of_block = static_cast<int>(m.warps.size()) / static_cast<int>(m.code.cluster);
+  if (++slot.arrived < of_block) return;
+  slot.arrived = 0;
+  ++slot.turns;
+  slot.complete.insert(slot.complete.end(), slot.started.begin(), slot.started.end());
+  slot.started.clear();
+}
+
+void run_await(Machine& m, Warp& warp, const Instruction& i) {
+  require_whole(m, warp, i);
+  if (!is_complete(m, warp, i)) {
+    warp.state = Warp::State::AtRing;
+    return;
+  }
+  RingSlot& slot = slot_at(m, warp, i);
+  for (const RingSlot::Copy& copy : slot.complete)
+    m.spaces[static_cast<std::size_t>(copy.flight.buffer)]->land(m, copy.thread, copy.flight);
+  slot.complete.clear();
+}
+
+void Machine::make_rings() {
+  rings.assign(static_cast<std::size_t>(code.cluster), {});
+  for (auto& of_block : rings)
+    for (const ir::RingPtr& ring : code.rings) of_block.emplace_back(static_cast<std::size_t>(ring->slots));
+  for (Warp& warp : warps) {
+    warp.arrivals.clear();
+    for (const ir::RingPtr& ring : code.rings)
+      warp.arrivals.emplace_back(static_cast<std::size_t>(ring->slots), 0);
+  }
+}
+
+/// Warps whose slot is complete by now wait once more, which lets them pass.
+bool Machine::release_rings() {
+  bool any = false;
+  for (Warp& warp : warps) {
+    if (warp.state != Warp::State::AtRing) continue;
+    const Instruction& i = code.instructions[static_cast<std::size_t>(warp.next - 1)];
+    if (!is_complete(*this, warp, i)) continue;
+    warp.state = Warp::State::Running;
+    --warp.next;
+    any = true;
+  }
+  return any;
+}
+
+void Machine::stuck_at_rings() {
+  for (const Warp& warp : warps) {
+    if (warp.state != Warp::State::AtRing) continue;
+    const Instruction& i = code.instructions[static_cast<std::size_t>(warp.next - 1)];
+    findings.add(Fault::Deadlock, place(i), [&] {
+      const int first = thread(warp, 0);
+      return Finding{.message = fmt::format("the warp of {} waits for {}, at which others never arrive",
+                                            who(first), code.rings[static_cast<std::size_t>(i.site)]->name),
+                     .block = block,
+                     .threads = {coordinates(first)}};
+    });
+  }
+}
+
+}  // namespace calotype::sim
