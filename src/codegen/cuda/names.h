@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/symbol.h"
+#include "ir/stmt.h"
 
 namespace calotype::cuda {
 
