@@ -164,6 +164,7 @@ void Addresses::require_dealt_out(FuncId func, const layout::Layout& layout, Sta
   for (LoopId id : tree_.schedule_of(user).loops) {
     const LoopInfo& loop = tree_.loop(id);
     const bool cluster = loop.binding == ir::Binding::GpuCluster;
+    if (!cluster && tree_.scheduled.of(func).memory == Memory::Shared) continue;  // of all threads
     if ((!cluster && loop.binding != ir::Binding::GpuThread) || ir::is_one(simple(loop.extent))) continue;
     if (!schedule::moves_place(tree_.scheduled, func, user.stage, id)) continue;
     if (layout.uses(cluster ? layout::Axis::Rank : static_cast<layout::Axis>(loop.axis))) continue;

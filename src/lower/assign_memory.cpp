@@ -276,7 +276,8 @@ class MemoryPass {
   /// What is dealt out lies in the order of its loops.
   void refuse_strides(FuncId func) {
     const schedule::StorageSchedule& asked = tree_.scheduled.of(func).storage;
-    if (asked.origin.empty()) return;
+    const bool ring = asked.copies > 1 && tree_.scheduled.of(func).memory == Memory::Shared;
+    if (asked.origin.empty() || (ring && asked.origin == asked.copies_origin)) return;
     throw Error({.kind = ErrorKind::Schedule,
                  .message = fmt::format("'{}' is dealt out to {}, which have no order and no strides",
                                         tree_.func(func).name,

@@ -137,10 +137,31 @@ class Barriers {
       }
       // A block must run before another one writes to its memory.
       Pending first;
-      for (const auto& [stage, reduction] : tree_.reductions)
-        if (reduction.in_cluster()) first.read.insert({stage.func, stage.stage});
+      if (repeats_in_cluster(child, false))
+        begin_together(child);
+      else
+        for (const auto& [stage, reduction] : tree_.reductions)
+          if (reduction.in_cluster()) first.read.insert({stage.func, stage.stage});
       sequence(child, first);
     }
+  }
+
+  /// Whether blocks of a cluster write to each other in a loop, where a barrier that the first iteration
+  /// alone needs would cost each.
+  bool repeats_in_cluster(const Node& node, bool in_loop) const {
+    if (node.kind == NodeKind::Reduce && tree_.reductions.at(node.stage).in_cluster()) return in_loop;
+    in_loop |= node.kind == NodeKind::Loop && runs_again(node.loop) &&
+               tree_.loop(node.loop).binding != ir::Binding::GpuBlock;
+    return std::any_of(node.children.begin(), node.children.end(),
+                       [&](const Node& child) { return repeats_in_cluster(child, in_loop); });
+  }
+
+  /// A barrier of the cluster in the innermost block loop.
+  void begin_together(Node& node) const {
+    for (Node& child : node.children)
+      if (child.kind == NodeKind::Loop && tree_.loop(child.loop).binding == ir::Binding::GpuBlock)
+        return begin_together(child);
+    node.children.insert(node.children.begin(), sync_node(Kind::Cluster, "every block of the cluster runs"));
   }
 
   /// Slots that blocks of a cluster write for each other: a barrier of the block alone does not order that.

@@ -155,8 +155,8 @@ Schedule gpu_ring(const OperatorTypes& types) {
     stage.unroll("own.o.o").cluster("part");
   };
   s.assume("N", Assumption::range(1, columns));
-  s["out"].compute_root().fuse("i", "j", "ij").fuse("ij", "l", "row").split("row", "turn", "place", places);
-  s["out"].reorder("n", "turn", "place").gpu_blocks("place").pipeline("turn", depth);
+  s["out"].compute_root().split("i", "turn", "place", places).reorder("n", "turn", "place");
+  s["out"].gpu_blocks("place", "j", "l").pipeline("turn", depth);
   in_parts(s["out"], "n");
   Stage row = s.in("x");
   row.compute_at("out", "turn").store_in(Memory::Shared).copy(Copy::Bulk);
