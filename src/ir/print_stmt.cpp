@@ -195,15 +195,22 @@ std::string to_string(const SyncInfo& sync) {
       return "barrier";
     case SyncInfo::Kind::Cluster:
       return "cluster barrier";
+    case SyncInfo::Kind::ClusterArrive:
+      return "arrive in cluster";
+    case SyncInfo::Kind::ClusterWait:
+      return "wait for cluster";
     case SyncInfo::Kind::Commit:
       return "commit copies";
     case SyncInfo::Kind::Wait:
       return sync.pending == 0 ? "wait for copies"
                                : fmt::format("wait for copies but the latest {}", sync.pending);
     case SyncInfo::Kind::Arrive:
-      return "arrive at " + sync.ring->name;
+      return "arrive at " + sync.ring->name +
+             (sync.bytes ? fmt::format(", to which {} bytes are sent", sync.bytes) : "");
     case SyncInfo::Kind::Await:
       return "await " + sync.ring->name;
+    case SyncInfo::Kind::Turn:
+      return "turn " + sync.ring->name;
   }
   return "";
 }

@@ -83,9 +83,9 @@ Stmt atomic_store(const BufferPtr& buffer, Op op, Expr value, std::vector<Expr> 
   return make_stmt(StmtKind::Store, plain->exprs, {}, std::make_shared<const Atomic>(Atomic{buffer, op}));
 }
 
-Stmt remote_store(const BufferPtr& buffer, Expr value, Expr index, Expr rank) {
+Stmt remote_store(const BufferPtr& buffer, Expr value, Expr index, Expr rank, const RingPtr& ring) {
   const Stmt plain = store(buffer, std::move(value), {std::move(index), std::move(rank)});
-  return make_stmt(StmtKind::Store, plain->exprs, {}, std::make_shared<const Remote>(Remote{buffer}));
+  return make_stmt(StmtKind::Store, plain->exprs, {}, std::make_shared<const Remote>(Remote{buffer, ring}));
 }
 
 Stmt allocate(const BufferPtr& buffer, Stmt body) {

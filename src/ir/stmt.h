@@ -85,11 +85,14 @@ struct AsyncStore {
 using AsyncStorePtr = std::shared_ptr<const AsyncStore>;
 
 /// Barriers in shared memory that count what arrives, one for each slot of a ring: in turn, each time, all
-/// warps of the block (Arrive) and the bytes of the bulk copies to the slot that they have started before.
+/// warps of the block (Arrive), the bytes of the bulk copies to the slot that they have started before, and
+/// the bytes that blocks of the cluster send with it.
 struct Ring {
   std::string name;
   int slots = 1;
-  std::int64_t offset = 0;  ///< bytes in the block's shared memory
+  std::int64_t offset = 0;   ///< bytes in the block's shared memory
+  SymbolPtr turn = nullptr;  ///< the slot in use, an Int(32) that Turn moves on; null: operands say which
+  bool of_cluster = false;   ///< other blocks send with it
 };
 using RingPtr = std::shared_ptr<const Ring>;
 inline constexpr std::int64_t kBarrierBytes = 8;
@@ -103,9 +106,11 @@ struct BulkStore {
 };
 using BulkStorePtr = std::shared_ptr<const BulkStore>;
 
-/// A Store to the shared memory of a block of the cluster.
+/// A Store to the shared memory of a block of the cluster: it has happened behind a barrier of the cluster,
+/// or when the slot of that block's ring is complete.
 struct Remote {
   BufferPtr buffer;
+  RingPtr ring = nullptr;
 };
 using RemotePtr = std::shared_ptr<const Remote>;
 
@@ -115,14 +120,18 @@ struct SyncInfo {
     Block,    ///< all threads of the block meet
     Cluster,  ///< all threads of the cluster's blocks meet, whose stores to each other's memory are then
               ///< complete
-    Commit,   ///< the thread's asynchronous stores since its last Commit are a group, maybe an empty one
-    Wait,     ///< the thread goes on when all its groups but the `pending` latest have happened
-    Arrive,   ///< the warp has started its bulk copies to the slot of the ring, or has none
-    Await,    ///< the thread goes on when all that was to arrive in the slot since it was complete last has
+    ClusterArrive,  ///< the first half of that: the thread has come
+    ClusterWait,    ///< and the second: all others have
+    Commit,  ///< the thread's asynchronous stores since its last Commit are a group, maybe an empty one
+    Wait,    ///< the thread goes on when all its groups but the `pending` latest have happened
+    Arrive,  ///< the warp has started its bulk copies to the slot of the ring, or has none
+    Await,   ///< the thread goes on when all that was to arrive in the slot since it was complete last has
+    Turn,    ///< the ring's next slot is in use
   } kind = Kind::Block;
   std::string reason = {};  ///< "tile written by x, read by y"
   int pending = 0;
-  RingPtr ring = nullptr;  ///< Arrive, Await: the operand says which slot
+  RingPtr ring = nullptr;  ///< Arrive, Await, Turn; the operand says which slot
+  std::int64_t bytes = 0;  ///< Arrive: that blocks of the cluster send to the slot
 };
 using SyncInfoPtr = std::shared_ptr<const SyncInfo>;
 
@@ -210,7 +219,7 @@ Stmt store(const BufferPtr& buffer, Expr value, std::vector<Expr> coordinates, E
 Stmt atomic_store(const BufferPtr& buffer, Op op, Expr value, std::vector<Expr> coordinates,
                   Expr predicate = {});
 /// To the memory that the block of that rank in the cluster has in the buffer's place.
-Stmt remote_store(const BufferPtr& buffer, Expr value, Expr index, Expr rank);
+Stmt remote_store(const BufferPtr& buffer, Expr value, Expr index, Expr rank, const RingPtr& ring = nullptr);
 /// The same Store (an Atomic, AsyncStore, BulkStore or Remote stays one) with other operands.
 Stmt store_like(const Stmt& s, Expr value, std::vector<Expr> coordinates, Expr predicate = {});
 Stmt allocate(const BufferPtr& buffer, Stmt body);

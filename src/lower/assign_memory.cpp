@@ -11,6 +11,7 @@
 #include <map>
 #include <numeric>
 
+#include "lower/combine_threads.h"
 #include "lower/partial_results.h"
 #include "lower/passes.h"
 #include "lower/storage_parts.h"
@@ -30,6 +31,7 @@ constexpr std::int64_t kMostMoved = 256;  // elements that a scan holds, of whic
 struct Surroundings {
   const Node* kernel = nullptr;  // nest of the root stage around, on a GPU
   bool in_threads = false;
+  bool repeats = false;  // in a loop that a block runs more than once
 };
 
 class MemoryPass {
@@ -44,6 +46,7 @@ class MemoryPass {
     if (node.kind == NodeKind::Reduce) make_slots(node.stage, around);
     if (node.kind == NodeKind::Loop && tree_.loop(node.loop).binding == ir::Binding::GpuThread)
       around.in_threads = true;
+    if (node.kind == NodeKind::Loop) around.repeats |= runs_again(tree_, node.loop);
     for (const Node& child : node.children) {
       Surroundings inner = around;
       if (gpu_ && node.kind == NodeKind::Produce && !around.kernel) inner.kernel = &child;
@@ -146,7 +149,9 @@ class MemoryPass {
     ThreadReduction& reduction = tree_.reductions.at(stage);
     if (!reduction.exchanges()) return;
     const lang::FuncDef& def = tree_.func(stage.func);
-    const std::int64_t slots = reduction.sent() * PartialResults(tree_, stage).results();
+    const std::int64_t results = PartialResults(tree_, stage).results();
+    make_cluster_ring(stage, results, around);
+    const std::int64_t slots = reduction.sent() * results * (reduction.ring ? reduction.ring->slots : 1);
     for (int c = 0; c < def.components(); ++c) {
       ir::Buffer b{.name = def.name + (def.is_tuple() ? fmt::format(".{}", c) : "") + ".slots",
                    .type = def.types[c],
@@ -157,6 +162,31 @@ class MemoryPass {
       b.offset = reserve_shared(stage.func, b, *around.kernel);
       reduction.slots.push_back(ir::make_buffer(std::move(b)));
     }
+  }
+
+  /// Blocks of a cluster send each other words of 4 or 8 bytes, which the receiver's ring counts: no barrier
+  /// of the cluster has to wait for all that its threads have stored elsewhere. In a loop there are two
+  /// slots: who sends to one again has been sent what the others send behind their reading of it.
+  void make_cluster_ring(StageRef stage, std::int64_t results, const Surroundings& around) {
+    ThreadReduction& reduction = tree_.reductions.at(stage);
+    const lang::FuncDef& def = tree_.func(stage.func);
+    if (!reduction.in_cluster()) return;
+    const schedule::Associative proof = schedule::prove_associative(def, tree_.def(stage));
+    std::int64_t bytes = 0;
+    for (std::size_t c = 0; c < def.types.size(); ++c) {
+      if (!combines(proof, c)) continue;
+      if (def.types[c].bytes() < 4) return;
+      bytes += def.types[c].bytes();
+    }
+    ir::Ring ring{.name = def.name + ".sent", .slots = around.repeats ? 2 : 1, .of_cluster = true};
+    if (around.repeats) {
+      ring.turn = ir::make_symbol(ir::SymbolKind::Thread, def.name + ".turn", Int(32));
+      tree_.facts.set_range(ring.turn, ir::make_int(Int(32), 0), ir::make_int(Int(32), 1));
+    }
+    ring.offset = reserve_shared(stage.func, ring.slots * ir::kBarrierBytes, 0, *around.kernel);
+    reduction.ring = std::make_shared<const ir::Ring>(std::move(ring));
+    reduction.ring_bytes = reduction.arriving() * results * bytes;
+    tree_.kernels.at(around.kernel->stage).rings.push_back(reduction.ring);
   }
 
   void dense(ir::Buffer& b, FuncId func, Storage& storage) {

@@ -31,6 +31,11 @@ bool computes_both(ir::Op op) {
 
 }  // namespace
 
+bool combines(const schedule::Associative& proof, std::size_t component) {
+  return std::any_of(proof.combined.begin(), proof.combined.end(),
+                     [&](const Expr& e) { return ir::uses(e, proof.right[component]); });
+}
+
 CombineThreads::CombineThreads(const LoopTree& tree, StageRef stage, const PartialResults& partial,
                                const std::vector<LoopId>& open)
     : tree_(tree), stage_(stage), reduction_(tree.reductions.at(stage)), partial_(partial), open_(open) {}
@@ -144,11 +149,8 @@ ir::Stmt CombineThreads::combine_with(const std::vector<Expr>& others) const {
 
 ir::Stmt CombineThreads::start() const { return store(partial_.proof().identity); }
 
-/// Whether partial results of the component matter: one that keeps its value has none.
 bool CombineThreads::is_combined(std::size_t component) const {
-  const schedule::Associative& proof = partial_.proof();
-  return std::any_of(proof.combined.begin(), proof.combined.end(),
-                     [&](const Expr& e) { return ir::uses(e, proof.right[component]); });
+  return combines(partial_.proof(), component);
 }
 
 // ---- Lanes
@@ -220,6 +222,9 @@ Expr CombineThreads::own_slot(Positions& positions, bool group) const {
     if (d == Digit::Rank ? reduction_.in_cluster() && !group
                          : !reduction_.reduced[d] || (!group && !reduction_.by_shuffles(d)))
       index = index + positions(d) * ir::index(stride(d));
+  if (reduction_.ring && reduction_.ring->turn)
+    index = index + cast(Int(64), ir::make_var(reduction_.ring->turn)) *
+                        ir::index(reduction_.sent() * partial_.results());
   return simple(index + place());
 }
 
@@ -250,8 +255,9 @@ ir::Stmt CombineThreads::stored_at(const Expr& index, const Expr& rank) const {
   std::vector<ir::Stmt> stores;
   for (std::size_t c = 0; c < reduction_.slots.size(); ++c)
     if (is_combined(c))
-      stores.push_back(rank.defined() ? ir::remote_store(reduction_.slots[c], own()[c], index, rank)
-                                      : ir::store(reduction_.slots[c], own()[c], {index}));
+      stores.push_back(rank.defined()
+                           ? ir::remote_store(reduction_.slots[c], own()[c], index, rank, reduction_.ring)
+                           : ir::store(reduction_.slots[c], own()[c], {index}));
   return ir::block(std::move(stores));
 }
 

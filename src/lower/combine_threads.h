@@ -8,6 +8,9 @@
 
 namespace calotype::lower {
 
+/// Whether partial results of the component matter: one that keeps its value has none.
+bool combines(const schedule::Associative& proof, std::size_t component);
+
 class CombineThreads {
  public:
   /// Of a stage with a Reduce node, inside the loops `open` that stand around it.

@@ -149,6 +149,8 @@ void check_program(const Program& program) {
     std::set<std::uint64_t> bound;
     for (const ir::SymbolPtr& s : f.scalars) bound.insert(s->unique);
     if (f.resident_blocks) bound.insert(f.resident_blocks->unique);
+    for (const ir::RingPtr& ring : f.rings)
+      if (ring->turn) bound.insert(ring->turn->unique);
     for (int axis = 0; axis < 3; ++axis) {
       if (f.block_vars[axis]) bound.insert(f.block_vars[axis]->unique);
       if (f.thread_vars[axis]) bound.insert(f.thread_vars[axis]->unique);

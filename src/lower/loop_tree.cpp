@@ -230,6 +230,19 @@ std::vector<LoopId> enclosing_loops(const LoopTree& tree, StageRef stage) {
   return result;
 }
 
+bool runs_again(const LoopTree& tree, LoopId id) {
+  const LoopInfo& loop = tree.loop(id);
+  switch (loop.binding) {
+    case ir::Binding::GpuThread:
+    case ir::Binding::GpuCluster:
+      return false;
+    case ir::Binding::GpuBlock:
+      return !tree.schedule_of(loop.owner).persistent_origin.empty();
+    default:
+      return !ir::is_one(ir::simplify(loop.extent, tree.facts));
+  }
+}
+
 std::vector<Expr> calls_in(const lang::StageDef& stage) {
   std::vector<Expr> calls;
   auto collect = [&](const Expr& e) {

@@ -178,6 +178,10 @@ struct ThreadReduction {
   /// them; their extent above is 1, and the first ones send. 1: the axis is one of positions.
   std::array<std::int64_t, 3> alike{1, 1, 1};
   std::vector<ir::BufferPtr> slots;  ///< by component, set by the memory pass; empty: shuffles are enough
+  /// What counts the bytes that blocks of a cluster send to the slots, which are there once for each of its
+  /// own; set by the memory pass. Null: they meet at barriers of the cluster.
+  ir::RingPtr ring;
+  std::int64_t ring_bytes = 0;  ///< that each block is sent
 
   /// Whether threads at other positions of the digit are combined by shuffles.
   bool by_shuffles(std::size_t d) const { return reduced[d] && (d == Lane || d == LaneY); }
@@ -195,6 +199,13 @@ struct ThreadReduction {
     std::int64_t count = 1;
     for (std::size_t d = Warp; d < kDigits; ++d)
       if (reduced[d] && !by_shuffles(d)) count *= used[d];
+    return count;
+  }
+  /// Partial results that are sent to a block, for each that a thread has.
+  std::int64_t arriving() const {
+    std::int64_t count = 1;
+    for (std::size_t d = Lane; d < kDigits; ++d)
+      if (!by_shuffles(d)) count *= reduced[d] ? used[d] : extents[d];
     return count;
   }
   /// Slots: of every thread that is not combined with its neighbours before.
@@ -291,6 +302,8 @@ void visit(const Node& node, const std::function<void(const Node&, const std::ve
 std::vector<LoopId> enclosing_loops(const LoopTree& tree, StageRef stage);
 /// Loops around a Func's compute (or store) site, innermost first.
 std::vector<LoopId> site_loops(const LoopTree& tree, const schedule::Place& place);
+/// Whether a block runs more than one iteration of a loop.
+bool runs_again(const LoopTree& tree, LoopId id);
 /// Calls of stage definitions to `callee_func`, as coordinate lists in terms of the stage's symbols.
 std::vector<Expr> calls_in(const lang::StageDef& stage);
 

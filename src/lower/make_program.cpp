@@ -455,7 +455,9 @@ class ProgramMaker {
       if (known(s)) continue;
       const bool thread = std::find(f.block_vars.begin(), f.block_vars.end(), s) != f.block_vars.end() ||
                           std::find(f.thread_vars.begin(), f.thread_vars.end(), s) != f.thread_vars.end() ||
-                          s == f.resident_blocks;
+                          s == f.resident_blocks ||
+                          std::any_of(f.rings.begin(), f.rings.end(),
+                                      [&](const ir::RingPtr& ring) { return ring->turn == s; });
       if (thread) continue;
       if (s->kind == ir::SymbolKind::Dim) refuse_unknown(s);
       throw Error(

@@ -63,6 +63,7 @@ class Barriers {
 
   void run() {
     place_of_pipelines(tree_.root);
+    turn_rings(tree_.root);
     visit_root(tree_.root);
   }
 
@@ -102,6 +103,16 @@ class Barriers {
     return node;
   }
 
+  /// Of the partial results of a cluster's blocks.
+  Node sent_node(Kind kind, const Stored& s) const {
+    const ThreadReduction& reduction = tree_.reductions.at({s.func, s.slots_of});
+    Node node = sync_node(kind, kind == Kind::Await ? name(s) : "");
+    node.sync.ring = reduction.ring;
+    node.sync.bytes = kind == Kind::Arrive ? reduction.ring_bytes : 0;
+    node.slot = reduction.ring->turn ? cast(Int(64), ir::make_var(reduction.ring->turn)) : ir::index(0);
+    return node;
+  }
+
   bool is_bulk(FuncId func) const { return tree_.ring_of.count(func) != 0; }
 
   bool any_in_groups(const Node& copies) const {
@@ -135,49 +146,81 @@ class Barriers {
         visit_root(child);
         continue;
       }
-      // A block must run before another one writes to its memory.
-      Pending first;
-      if (repeats_in_cluster(child, false))
-        begin_together(child);
-      else
-        for (const auto& [stage, reduction] : tree_.reductions)
-          if (reduction.in_cluster()) first.read.insert({stage.func, stage.stage});
-      sequence(child, first);
+      if (sends_in_cluster(child)) begin_together(child);
+      Pending nothing;
+      sequence(child, nothing);
     }
   }
 
-  /// Whether blocks of a cluster write to each other in a loop, where a barrier that the first iteration
-  /// alone needs would cost each.
-  bool repeats_in_cluster(const Node& node, bool in_loop) const {
-    if (node.kind == NodeKind::Reduce && tree_.reductions.at(node.stage).in_cluster()) return in_loop;
-    in_loop |= node.kind == NodeKind::Loop && runs_again(node.loop) &&
-               tree_.loop(node.loop).binding != ir::Binding::GpuBlock;
+  // ---- Clusters
+
+  /// Whether blocks of a cluster write to each other's memory.
+  bool sends_in_cluster(const Node& node) const {
+    if (node.kind == NodeKind::Send) return tree_.reductions.at(node.stage).in_cluster();
     return std::any_of(node.children.begin(), node.children.end(),
-                       [&](const Node& child) { return repeats_in_cluster(child, in_loop); });
+                       [&](const Node& child) { return sends_in_cluster(child); });
   }
 
-  /// A barrier of the cluster in the innermost block loop.
+  /// A block must run, and its rings be ready, before another one writes to its memory: each says so at once,
+  /// and they wait for that as late as they can, but once.
   void begin_together(Node& node) const {
     for (Node& child : node.children)
       if (child.kind == NodeKind::Loop && tree_.loop(child.loop).binding == ir::Binding::GpuBlock)
         return begin_together(child);
-    node.children.insert(node.children.begin(), sync_node(Kind::Cluster, "every block of the cluster runs"));
+    wait_for_others(node);
+    node.children.insert(node.children.begin(), sync_node(Kind::ClusterArrive, "this block runs"));
   }
 
-  /// Slots that blocks of a cluster write for each other: a barrier of the block alone does not order that.
+  void wait_for_others(Node& node) const {
+    for (std::size_t i = 0; i < node.children.size(); ++i) {
+      Node& child = node.children[i];
+      if (!sends_in_cluster(child)) continue;
+      const bool repeats = child.kind == NodeKind::Loop && runs_again(tree_, child.loop);
+      if (child.kind != NodeKind::Send && !repeats) return wait_for_others(child);
+      node.children.insert(node.children.begin() + static_cast<std::ptrdiff_t>(i),
+                           sync_node(Kind::ClusterWait, "every block of the cluster runs"));
+      return;
+    }
+  }
+
+  void turn_rings(Node& node) const {
+    for (std::size_t i = 0; i < node.children.size(); ++i) {
+      turn_rings(node.children[i]);
+      if (node.children[i].kind != NodeKind::Send) continue;
+      const ThreadReduction& reduction = tree_.reductions.at(node.children[i].stage);
+      if (!reduction.ring || !reduction.ring->turn) continue;
+      Node turn = sync_node(Kind::Turn);
+      turn.sync.ring = reduction.ring;
+      node.children.insert(node.children.begin() + static_cast<std::ptrdiff_t>(i++), std::move(turn));
+    }
+  }
+
+  /// Slots that blocks of a cluster write for each other and no ring counts: a barrier of the block alone
+  /// does not order that.
   bool is_of_cluster(const Stored& s) const {
-    return s.slots_of >= 0 && tree_.reductions.at({s.func, s.slots_of}).in_cluster();
+    if (s.slots_of < 0) return false;
+    const ThreadReduction& reduction = tree_.reductions.at({s.func, s.slots_of});
+    return reduction.in_cluster() && !reduction.ring;
+  }
+
+  /// The ring that counts what is stored; null: none does.
+  ir::RingPtr counted_by(const Stored& s) const {
+    if (s.slots_of >= 0) return tree_.reductions.at({s.func, s.slots_of}).ring;
+    return is_bulk(s.func) ? ring_of(s.func).ring : nullptr;
   }
 
   /// What is left after a synchronisation.
   void pass(Pending& pending, const ir::SyncInfo& sync) const {
     std::erase_if(pending.started, [&](const Stored& s) {
-      const bool complete = is_bulk(s.func) ? sync.kind == Kind::Await && ring_of(s.func).ring == sync.ring
-                                            : sync.kind == Kind::Wait && sync.pending == 0;
-      if (complete) pending.written.insert(s);
+      const ir::RingPtr ring = counted_by(s);
+      const bool complete =
+          ring ? sync.kind == Kind::Await && ring == sync.ring : sync.kind == Kind::Wait && sync.pending == 0;
+      // What other blocks send is complete for all who have waited for it.
+      if (complete && s.slots_of < 0) pending.written.insert(s);
       return complete;
     });
-    if (sync.kind != Kind::Block && sync.kind != Kind::Cluster) return;
+    const bool cluster = sync.kind == Kind::Cluster || sync.kind == Kind::ClusterWait;
+    if (sync.kind != Kind::Block && !cluster) return;
     const auto stays = [&](const Stored& s) { return sync.kind == Kind::Block && is_of_cluster(s); };
     std::erase_if(pending.written, [&](const Stored& s) { return !stays(s); });
     std::erase_if(pending.read, [&](const Stored& s) { return !stays(s); });
@@ -205,20 +248,6 @@ class Barriers {
     return storage != tree_.storage.end() && storage->second.scan.has_value();
   }
 
-  /// Whether a block runs more than one iteration of a loop.
-  bool runs_again(LoopId id) const {
-    const LoopInfo& loop = tree_.loop(id);
-    switch (loop.binding) {
-      case ir::Binding::GpuThread:
-      case ir::Binding::GpuCluster:
-        return false;
-      case ir::Binding::GpuBlock:
-        return !tree_.schedule_of(loop.owner).persistent_origin.empty();
-      default:
-        return !ir::is_one(ir::simplify(loop.extent, tree_.facts));
-    }
-  }
-
   bool is_thread_loop(const Node& node) const {
     return node.kind == NodeKind::Loop && tree_.loop(node.loop).binding == ir::Binding::GpuThread;
   }
@@ -242,7 +271,9 @@ class Barriers {
   Pending accesses(const Node& leaf) const {
     Pending result;
     visit(leaf, [&](const Node& node, const std::vector<const Node*>&) {
-      if (node.kind == NodeKind::Send) result.written.insert({node.stage.func, node.stage.stage});
+      if (node.kind == NodeKind::Send)
+        (tree_.reductions.at(node.stage).ring ? result.started : result.written)
+            .insert({node.stage.func, node.stage.stage});
       if (node.kind == NodeKind::Combine && tree_.reductions.at(node.stage).exchanges())
         result.read.insert({node.stage.func, node.stage.stage});
       if (node.kind != NodeKind::Body) return;
@@ -316,22 +347,19 @@ class Barriers {
   /// What waits for the copies that have been started and that what is next needs.
   std::vector<Node> waits(const Pending& pending, const Pending& next) const {
     bool groups = false;
-    std::set<std::size_t> rings;
+    std::vector<Node> all;
+    std::set<ir::RingPtr> rings;
     for (const Stored& s : pending.started) {
       if (!next.read.count(s) && !next.written.count(s) && !next.started.count(s)) continue;
-      if (is_bulk(s.func))
-        rings.insert(tree_.ring_of.at(s.func));
-      else
-        groups = true;
+      const ir::RingPtr ring = counted_by(s);
+      groups |= !ring;
+      if (!ring || !rings.insert(ring).second) continue;
+      for (const Kind kind : {Kind::Arrive, Kind::Await})
+        all.push_back(s.slots_of < 0 ? ring_node(kind, ring_of(s.func)) : sent_node(kind, s));
     }
-    std::vector<Node> all;
     if (groups) {
-      all.push_back(sync_node(Kind::Commit));
-      all.push_back(sync_node(Kind::Wait));
-    }
-    for (const std::size_t ring : rings) {
-      all.push_back(ring_node(Kind::Arrive, tree_.rings[ring]));
-      all.push_back(ring_node(Kind::Await, tree_.rings[ring]));
+      all.insert(all.begin(), sync_node(Kind::Wait));
+      all.insert(all.begin(), sync_node(Kind::Commit));
     }
     return all;
   }
@@ -341,8 +369,11 @@ class Barriers {
     const Conflict found = conflict(pending, next);
     if (found.reason.empty()) return 0;
     std::vector<Node> all = waits(pending, next);
-    all.push_back(sync_node(found.cluster ? Kind::Cluster : Kind::Block, found.reason));
     for (const Node& sync : all) pass(pending, sync.sync);
+    if (all.empty() || !conflict(pending, next).reason.empty()) {
+      all.push_back(sync_node(found.cluster ? Kind::Cluster : Kind::Block, found.reason));
+      pass(pending, all.back().sync);
+    }
     const std::size_t count = all.size();
     node.children.insert(node.children.begin() + static_cast<std::ptrdiff_t>(i),
                          std::make_move_iterator(all.begin()), std::make_move_iterator(all.end()));
@@ -363,7 +394,7 @@ class Barriers {
       pending.merge(accesses(node));
       return;
     }
-    const bool repeats = node.kind == NodeKind::Loop && runs_again(node.loop);
+    const bool repeats = node.kind == NodeKind::Loop && runs_again(tree_, node.loop);
     const Pending before = pending;
     children(node, pending);
     if (!repeats) return;

@@ -102,11 +102,30 @@ void run_wait(Machine& m, Warp& warp, const Instruction& i) {
   });
 }
 
+namespace {
+
+/// To the slot that is in use of the ring of another block.
+void send(Machine& m, WarpAccess access, int ring, int lane, std::int64_t rank) {
+  const Code& code = m.code;
+  const Register turn = code.ring_turns[static_cast<std::size_t>(ring)];
+  const bool turns = code.rings[static_cast<std::size_t>(ring)]->turn != nullptr;
+  const auto number = static_cast<std::size_t>(turns ? access.warp.read(turn)[0].i : 0);
+  if (rank < 0 || rank >= code.cluster) return;
+  access.slot = &m.rings[static_cast<std::size_t>(rank)][static_cast<std::size_t>(ring)].at(number);
+  access.lanes = LaneMask{1} << lane;
+  space_of(m, access.instruction).start(access);
+  count_sent(m, *access.slot, code.buffers[code.accesses[access.instruction.site].buffer].type.bytes());
+}
+
+}  // namespace
+
 void run_remote_store(Machine& m, Warp& warp, const Instruction& i) {
   const Indices rank(warp, i.b, 0);
+  const int ring = m.code.accesses[i.site].ring;
   for_components(m, warp, i, [&](WarpAccess access) {
     access.rank = rank.data();
-    space_of(m, i).store(access);
+    if (ring < 0) return space_of(m, i).store(access);
+    for_lanes(access.lanes, [&](int lane) { send(m, access, ring, lane, rank.data()[lane]); });
   });
 }
 

@@ -308,6 +308,7 @@ void Builder::store(const ir::Stmt& s) {
     refuse(code_, fmt::format("an asynchronous store to '{}', which is in {} memory", buffer->name,
                               ir::to_string(buffer->space)));
   if (s->remote()) condition = value(s->exprs[3], 1);
+  if (s->remote() && s->remote()->ring) code_.accesses.back().ring = ring_index(*s->remote()->ring);
   if (s->bulk()) {
     code_.accesses.back().ring = ring_index(*s->bulk()->ring);
     condition = value(s->exprs[6], 1);

@@ -47,7 +47,9 @@ class ByteSpace : public Space {
         // Where several threads copy an element it is the same to all of them.
         const bool once_more =
             buffer_.idempotent && region_.shadow->under_way(a.machine.clock, offset[lane], size_);
-        if (!once_more) watch_write(a, lane, offset);
+        // What is sent to another block follows what that one has sent behind its last use of the slot.
+        const bool sent = a.slot != nullptr && a.rank != nullptr;
+        if (!once_more && !sent) watch_write(a, lane, offset);
         region_.shadow->start(a.machine.clock, offset[lane], size_);
       }
       std::memset(region_.base + offset[lane], 0xff, static_cast<std::size_t>(size_));

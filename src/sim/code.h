@@ -101,6 +101,7 @@ struct Code {
   bool has_grid_var = false;
   std::int64_t max_threads = 0, shared_bytes = 0, cluster = 1;
   std::vector<ir::RingPtr> rings;
+  std::vector<Register> ring_turns;  ///< of rings that turn
 };
 
 }  // namespace calotype::sim

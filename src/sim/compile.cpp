@@ -52,6 +52,10 @@ class Compiler {
   }
 
   void declare_threads() {
+    for (const ir::RingPtr& ring : function_.rings) {
+      code_.ring_turns.push_back(ring->turn ? builder_.reserve(1, true) : Register());
+      if (ring->turn) builder_.bind(ring->turn, code_.ring_turns.back());
+    }
     if (const ir::SymbolPtr& s = function_.resident_blocks) {
       code_.has_grid_var = true;
       code_.grid_var = builder_.reserve(1, true);
@@ -156,11 +160,12 @@ class Compiler {
     return all;
   }
 
-  void at_ring(const ir::Stmt& s, Handler handler, const char* name) {
+  Instruction& at_ring(const ir::Stmt& s, Handler handler, const char* name) {
     const Register slot = builder_.value(s->exprs[0]);
     Instruction& i = builder_.emit(handler, name);
     i.a = slot;
     i.site = builder_.ring_index(*s->sync().ring);
+    return i;
   }
 
   void synchronisation(const ir::Stmt& s) {
@@ -170,6 +175,9 @@ class Compiler {
         code_.barriers.push_back(sync.reason);
         builder_.emit(run_barrier, "Barrier").site = static_cast<int>(code_.barriers.size()) - 1;
         break;
+      case ir::SyncInfo::Kind::ClusterArrive:
+        break;  // all is ordered where the others are waited for
+      case ir::SyncInfo::Kind::ClusterWait:
       case ir::SyncInfo::Kind::Cluster:
         code_.barriers.push_back(sync.reason);
         builder_.emit(run_cluster_barrier, "ClusterBarrier").site =
@@ -182,7 +190,11 @@ class Compiler {
         builder_.emit(run_wait, "Wait").site = sync.pending;
         break;
       case ir::SyncInfo::Kind::Arrive:
-        at_ring(s, run_arrive, "Arrive");
+        at_ring(s, run_arrive, "Arrive").target = static_cast<int>(sync.bytes);
+        break;
+      case ir::SyncInfo::Kind::Turn:
+        builder_.emit(run_turn, "Turn").site = builder_.ring_index(*sync.ring);
+        builder_.forget();
         break;
       case ir::SyncInfo::Kind::Await:
         at_ring(s, run_await, "Await");

@@ -43,8 +43,11 @@ struct RingSlot {
   };
   std::deque<Copy> started, complete;  ///< the latter happen when somebody has waited for them
   int arrived = 0;                     ///< warps
+  std::int64_t sent = 0, due = 0;      ///< bytes from blocks of the cluster: those that have come, and shall
   std::int64_t turns = 0;              ///< how often it has been complete
 };
+
+struct Machine;
 
 struct Warp {
   enum class State { Running, AtBarrier, AtClusterBarrier, AtRing, Ended };
@@ -70,6 +73,9 @@ struct Warp {
   const Cell* read(Register r) const { return r.at >= 0 ? registers.data() + r.at : constants + ~r.at; }
   Cell* write(Register r) { return registers.data() + r.at; }
 };
+
+/// Bytes have come to the slot from another block.
+void count_sent(const Machine& m, RingSlot& slot, std::int64_t bytes);
 
 /// Lanes whose value is not 0.
 LaneMask true_lanes(const Warp& warp, Register r);
@@ -179,9 +185,10 @@ void run_barrier(Machine&, Warp&, const Instruction&);
 // Groups of asynchronous stores. Wait: `site` groups may be left.
 void run_commit(Machine&, Warp&, const Instruction&);
 void run_wait(Machine&, Warp&, const Instruction&);
-// Slot `a` of the ring `site`.
+// Slot `a` of the ring `site`; an Arrive says in `target` how many bytes are sent to it.
 void run_arrive(Machine&, Warp&, const Instruction&);
 void run_await(Machine&, Warp&, const Instruction&);
+void run_turn(Machine&, Warp&, const Instruction&);
 void run_cluster_barrier(Machine&, Warp&, const Instruction&);
 void run_exit(Machine&, Warp&, const Instruction&);
 

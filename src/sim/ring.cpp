@@ -37,6 +37,17 @@ void require_whole(Machine& m, const Warp& warp, const Instruction& i) {
   });
 }
 
+/// Complete if all warps have arrived and all bytes have come.
+void settle(const Machine& m, RingSlot& slot) {
+  const auto of_block = static_cast<int>(m.warps.size()) / static_cast<int>(m.code.cluster);
+  if (slot.arrived < of_block || slot.sent != slot.due) return;
+  slot.arrived = 0;
+  slot.sent = slot.due = 0;
+  ++slot.turns;
+  slot.complete.insert(slot.complete.end(), slot.started.begin(), slot.started.end());
+  slot.started.clear();
+}
+
 bool is_complete(Machine& m, const Warp& warp, const Instruction& i) {
   return slot_at(m, warp, i).turns >= warp.arrivals[static_cast<std::size_t>(i.site)].at(slot_of(warp, i));
 }
@@ -47,12 +58,20 @@ void run_arrive(Machine& m, Warp& warp, const Instruction& i) {
   require_whole(m, warp, i);
   RingSlot& slot = slot_at(m, warp, i);
   ++warp.arrivals[static_cast<std::size_t>(i.site)].at(slot_of(warp, i));
-  const auto of_block = static_cast<int>(m.warps.size()) / static_cast<int>(m.code.cluster);
-  if (++slot.arrived < of_block) return;
-  slot.arrived = 0;
-  ++slot.turns;
-  slot.complete.insert(slot.complete.end(), slot.started.begin(), slot.started.end());
-  slot.started.clear();
+  if (warp.number == 0) slot.due += i.target;
+  ++slot.arrived;
+  settle(m, slot);
+}
+
+void count_sent(const Machine& m, RingSlot& slot, std::int64_t bytes) {
+  slot.sent += bytes;
+  settle(m, slot);
+}
+
+void run_turn(Machine& m, Warp& warp, const Instruction& i) {
+  const ir::Ring& ring = *m.code.rings[static_cast<std::size_t>(i.site)];
+  Cell* turn = warp.write(m.code.ring_turns[static_cast<std::size_t>(i.site)]);
+  turn->i = (turn->i + 1) % ring.slots;
 }
 
 void run_await(Machine& m, Warp& warp, const Instruction& i) {
@@ -62,8 +81,12 @@ void run_await(Machine& m, Warp& warp, const Instruction& i) {
     return;
   }
   RingSlot& slot = slot_at(m, warp, i);
+  // What was sent is there for all who wait for it, what was copied behind a barrier.
+  const Clock now = m.clock;
+  if (m.code.rings[static_cast<std::size_t>(i.site)]->of_cluster) m.clock.now = m.clock.own - 1;
   for (const RingSlot::Copy& copy : slot.complete)
     m.spaces[static_cast<std::size_t>(copy.flight.buffer)]->land(m, copy.thread, copy.flight);
+  m.clock = now;
   slot.complete.clear();
 }
 
@@ -75,6 +98,8 @@ void Machine::make_rings() {
     warp.arrivals.clear();
     for (const ir::RingPtr& ring : code.rings)
       warp.arrivals.emplace_back(static_cast<std::size_t>(ring->slots), 0);
+    for (std::size_t i = 0; i < code.rings.size(); ++i)
+      if (code.rings[i]->turn) *warp.write(code.ring_turns[i]) = of_int(0);
   }
 }
 

@@ -30,6 +30,7 @@ void KernelPrinter::make_rings() {
     else
       line(fmt::format("__shared__ unsigned long long {}[{}];", name, ring->slots));
     line(fmt::format("unsigned int {}_turns = 0;", name));
+    if (ring->turn) line(fmt::format("int {} = 0;", names_.declare(ring->turn)));
     line(fmt::format("{}({}, {});", prelude_.use("make_ring"), name, ring->slots));
   }
   line("__syncthreads();  // the rings are ready");
@@ -42,6 +43,8 @@ std::string KernelPrinter::slot_of(const ir::Ring& ring, const Expr& slot) {
 std::string KernelPrinter::arrival(const ir::Stmt& s) {
   const ir::Ring& ring = *s->sync().ring;
   const std::string slot = slot_of(ring, s->exprs[0]), &name = rings_.at(&ring);
+  if (const std::int64_t bytes = s->sync().bytes; bytes > 0)
+    line(fmt::format("{}(&{}[{}], {});", prelude_.use("expect"), name, slot, bytes));
   line(fmt::format("{}(&{}[{}]);", prelude_.use("arrive"), name, slot));
   return fmt::format("{}_turns ^= 1u << {};", name, slot);
 }
@@ -50,7 +53,8 @@ std::string KernelPrinter::arrival(const ir::Stmt& s) {
 std::string KernelPrinter::awaiting(const ir::Stmt& s) {
   const ir::Ring& ring = *s->sync().ring;
   const std::string slot = slot_of(ring, s->exprs[0]), &name = rings_.at(&ring);
-  return fmt::format("{0}(&{1}[{2}], ~({1}_turns >> {2}) & 1u);", prelude_.use("await"), name, slot);
+  return fmt::format("{0}(&{1}[{2}], ~({1}_turns >> {2}) & 1u);",
+                     prelude_.use(ring.of_cluster ? "await_sent" : "await"), name, slot);
 }
 
 void KernelPrinter::bulk_store(const ir::Stmt& s) {

@@ -293,6 +293,15 @@ void KernelPrinter::synchronisation(const ir::Stmt& s) {
     case ir::SyncInfo::Kind::Wait:
       text = fmt::format("{}<{}>();", prelude_.use("wait_copies"), sync.pending);
       break;
+    case ir::SyncInfo::Kind::ClusterArrive:
+      text = prelude_.use("cluster_arrive") + "();";
+      break;
+    case ir::SyncInfo::Kind::ClusterWait:
+      text = prelude_.use("cluster_wait") + "();";
+      break;
+    case ir::SyncInfo::Kind::Turn:
+      text = fmt::format("{} ^= 1;", names_.of(sync.ring->turn));
+      break;
     case ir::SyncInfo::Kind::Arrive:
       text = arrival(s);
       break;
@@ -377,8 +386,14 @@ void KernelPrinter::remote_store(const ir::Stmt& s) {
   const Expr value = type.is_float() ? ir::make(Op::Bitcast, UInt(bits), {s->exprs[0]}) : s->exprs[0];
   const std::string element = expressions_.element(s->buffer(), s->exprs[2]);
   const std::string rank = scalar(s->exprs[3], Arithmetic::Index);
+  const std::string text = scalar(value, Arithmetic::Data);
+  if (const ir::RingPtr& ring = s->remote()->ring) {
+    const std::string slot = ring->turn ? names_.of(ring->turn) : "0";
+    return line(fmt::format("{}(&{}, {}, {}, &{}[{}]);", prelude_.use(fmt::format("send_{}", bits)), element,
+                            rank, text, rings_.at(ring.get()), slot));
+  }
   line(fmt::format("{}(&{}, {}, {});", prelude_.use(fmt::format("store_remote_{}", bits)), element, rank,
-                   scalar(value, Arithmetic::Data)));
+                   text));
 }
 
 void KernelPrinter::allocation(const ir::Stmt& s) {

@@ -132,6 +132,21 @@ const std::vector<Helper>& helpers() {
        "  asm volatile(\"st.shared::cluster.b64 [%0], %1;\" :: \"r\"(remote_address(place, rank)), "
        "\"l\"(value) : \"memory\");\n"
        "}\n"},
+      // Words that the receiver's ring counts.
+      {"send_32",
+       {"remote_address"},
+       "@ void send_32(void* place, int rank, unsigned int value, unsigned long long* ring) {\n"
+       "  asm volatile(\"st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];\" ::\n"
+       "      \"r\"(remote_address(place, rank)), \"r\"(value), \"r\"(remote_address(ring, rank)) : "
+       "\"memory\");\n"
+       "}\n"},
+      {"send_64",
+       {"remote_address"},
+       "@ void send_64(void* place, int rank, unsigned long long value, unsigned long long* ring) {\n"
+       "  asm volatile(\"st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];\" ::\n"
+       "      \"r\"(remote_address(place, rank)), \"l\"(value), \"r\"(remote_address(ring, rank)) : "
+       "\"memory\");\n"
+       "}\n"},
       // The kernel behind this one in its stream may come onto the GPU as this one leaves it; what this one
       // does begins when the one before it has ended.
       {"begin_behind_kernel_before",
@@ -146,6 +161,13 @@ const std::vector<Helper>& helpers() {
        "  asm volatile(\"barrier.cluster.arrive.release.aligned;\" ::: \"memory\");\n"
        "  asm volatile(\"barrier.cluster.wait.acquire.aligned;\" ::: \"memory\");\n"
        "}\n"},
+      {"cluster_arrive",
+       {},
+       "@ void cluster_arrive() { asm volatile(\"barrier.cluster.arrive.release.aligned;\" ::: \"memory\"); "
+       "}\n"},
+      {"cluster_wait",
+       {},
+       "@ void cluster_wait() { asm volatile(\"barrier.cluster.wait.acquire.aligned;\" ::: \"memory\"); }\n"},
       // To odd, so that rounding the result to a narrower type is the only rounding.
       {"odd_float_f64",
        {},
@@ -401,6 +423,24 @@ const std::vector<Helper>& helpers() {
        "  if ((thread_in_block() & 31) == 0)\n"
        "    asm volatile(\"mbarrier.arrive.shared::cta.b64 _, [%0];\" :: \"r\"(shared_address(full)) : "
        "\"memory\");\n"
+       "}\n"},
+      {"expect",
+       {"shared_address", "thread_in_block"},
+       "@ void expect(unsigned long long* ring, int bytes) {\n"
+       "  if (thread_in_block() == 0)\n"
+       "    asm volatile(\"mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;\" ::\n"
+       "        \"r\"(shared_address(ring)), \"r\"(bytes) : \"memory\");\n"
+       "}\n"},
+      {"await_sent",
+       {"shared_address"},
+       "@ void await_sent(unsigned long long* ring, unsigned int parity) {\n"
+       "  unsigned int done;\n"
+       "  do {\n"
+       "    asm volatile(\"{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], "
+       "%2; "
+       "selp.u32 %0, 1, 0, p; }\"\n"
+       "        : \"=r\"(done) : \"r\"(shared_address(ring)), \"r\"(parity) : \"memory\");\n"
+       "  } while (!done);\n"
        "}\n"},
       {"await",
        {"shared_address"},
