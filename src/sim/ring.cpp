@@ -83,7 +83,7 @@ void run_await(Machine& m, Warp& warp, const Instruction& i) {
   RingSlot& slot = slot_at(m, warp, i);
   // What was sent is there for all who wait for it, what was copied behind a barrier.
   const Clock now = m.clock;
-  if (m.code.rings[static_cast<std::size_t>(i.site)]->of_cluster) m.clock.now = m.clock.own - 1;
+  if (m.code.rings[static_cast<std::size_t>(i.site)]->of_cluster) m.clock.now = m.clock.others - 1;
   for (const RingSlot::Copy& copy : slot.complete)
     m.spaces[static_cast<std::size_t>(copy.flight.buffer)]->land(m, copy.thread, copy.flight);
   m.clock = now;

@@ -61,13 +61,21 @@ TEST(Clusters, RowsInParts) {
       }
 }
 
-/// One cluster barrier before blocks write to each other, one after.
-TEST(Clusters, BarriersAreFew) {
+/// Blocks wait for each other to run, then for what is sent to them: they meet at no barrier, nor do the
+/// threads of one.
+TEST(Clusters, MeetAtNoBarrier) {
   const std::string text = centred(Float(32)).compile(by_cluster(128, 4, 64, 2), target).show("lowered");
-  std::size_t found = 0;
-  for (std::size_t at = text.find("barrier"); at != std::string::npos; at = text.find("barrier", at + 1))
-    ++found;
-  EXPECT_EQ(found, 2u) << text;
+  const auto count = [&](const std::string& what) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_EQ(count("barrier"), 0u) << text;
+  EXPECT_EQ(count("wait for cluster"), 1u) << text;
+  EXPECT_EQ(count("await total.sent"), 1u) << text;
+  // Words of 4 and 8 bytes are counted; of others a barrier of the cluster tells.
+  const std::string narrow = centred(UInt(8)).compile(by_cluster(128, 4, 64, 2), target).show("lowered");
+  EXPECT_NE(narrow.find("cluster barrier"), std::string::npos) << narrow;
 }
 
 /// Several rows one after the other in a cluster, maximum and sum: what is written again has been read.

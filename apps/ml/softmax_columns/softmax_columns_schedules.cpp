@@ -92,14 +92,14 @@ Schedule gpu_cluster(const OperatorTypes& types) {
   return s;
 }
 
-// As gpu_cluster, but PLACES clusters take the strips in turn, and a ring in shared memory has DEPTH of them,
-// whose rows the threads copy in bulk: the next strip is on its way while the blocks wait for each other.
+// As gpu_cluster, but PLACES clusters take the strips in turn, and a ring in shared memory has DEPTH of them:
+// the next strip is on its way while the blocks wait for each other.
 Schedule gpu_ring(const OperatorTypes& types) {
   Schedule s;
   const int width = 16 / types.all().bytes();
   const Knob rows = s.knob("ROWS", 4096), part = s.knob("PART", 256), strip = s.knob("STRIP", 16 * width),
              vector = s.knob("VECTOR", width), threads = s.knob("THREADS", 16), places = s.knob("PLACES", 7),
-             depth = s.knob("DEPTH", 2), starters = s.knob("STARTERS", 16);
+             depth = s.knob("DEPTH", 2);
   s.assume("R", Assumption::range(1, rows)).assume("N", Assumption::multiple(strip));
   const auto in_parts = [&](Stage stage, const std::string& row) {
     stage.split(row, "part", "own", part).split("own", "turn", "row", threads).unroll("turn");
@@ -111,8 +111,9 @@ Schedule gpu_ring(const OperatorTypes& types) {
   s["out"].gpu_threads("ci.o", "row").cluster("part").gpu_blocks("place");
   for (const char* stage : {"value", "e"}) s[stage].compute_inline();
   Stage x = s.in("x");
-  x.compute_at("out", "round").store_in(Memory::Shared).copy(Copy::Bulk);
-  x.split("d1", "part", "own", part).split("own", "y", "x", starters).cluster("part").gpu_threads("x", "y");
+  x.compute_at("out", "round").store_in(Memory::Shared).copy(Copy::Async).vectorize("d0", vector);
+  in_parts(x, "d1");
+  x.reorder("d0.v", "turn", "d0.o", "row", "part").gpu_threads("d0.o", "row").cluster("part");
   for (const char* stage : {"peak", "total", "scale"})
     s[stage].compute_at("out", "round").store_in(Memory::Register).vectorize("c", vector).gpu_threads("c.o");
   // First the threads of a block combine what they have, then one result of each block goes to the others.
