@@ -127,6 +127,19 @@ Schedule gpu_cluster(const OperatorTypes& types) {
   return s;
 }
 
+/// `of`, a reduction over k of each row: first the threads of a block combine what they have, then one result
+/// of each block goes to the others.
+void reduce_in_steps(Schedule& s, const std::string& of, const Knob& part, const Knob& threads,
+                     const Knob& vector) {
+  s[of].compute_at("out", "turn").store_in(Memory::Register);
+  Stage update = s[of].update().split("k", "part", "own", part);
+  Stage of_block = s[update.rfactor({{"part", "block"}}, of + "_of_block")];
+  of_block.compute_at("out", "turn").store_in(Memory::Register).cluster("block");
+  Stage own = of_block.update().vectorize("own", vector).gpu_threads("own.o", threads).unroll("own.o.o");
+  own.cluster("block");
+  update.cluster("part");
+}
+
 // As gpu_cluster, but PLACES clusters take the rows in turn, and a ring in shared memory has DEPTH rows of
 // each input: the next ones are on their way while the blocks of a cluster wait for each other.
 Schedule gpu_ring(const OperatorTypes& types) {
@@ -150,10 +163,7 @@ Schedule gpu_ring(const OperatorTypes& types) {
   s["h"].compute_at("out", "turn").store_in(Memory::Register);
   in_parts(s["h"], "c");
   s["scale"].compute_at("out", "turn").store_in(Memory::Register);
-  for (const char* stage : {"total", "squares"}) {
-    s[stage].compute_at("out", "turn").store_in(Memory::Register);
-    in_parts(s[stage].update(), "k");
-  }
+  for (const char* stage : {"total", "squares"}) reduce_in_steps(s, stage, part, threads, vector);
   return s;
 }
 

@@ -141,6 +141,19 @@ Schedule in_clusters(const OperatorTypes& types, const Inputs& inputs) {
 Schedule gpu_cluster(const OperatorTypes& types) { return in_clusters(types, {"x", "up"}); }
 Schedule gpu_cluster_x(const OperatorTypes& types) { return in_clusters(types, {"x"}); }
 
+/// `of`, a reduction over k of each row: first the threads of a block combine what they have, then one result
+/// of each block goes to the others.
+void reduce_in_steps(Schedule& s, const std::string& of, const Knob& part, const Knob& threads,
+                     const Knob& vector) {
+  s[of].compute_at("out", "turn").store_in(Memory::Register);
+  Stage update = s[of].update().split("k", "part", "own", part);
+  Stage of_block = s[update.rfactor({{"part", "block"}}, of + "_of_block")];
+  of_block.compute_at("out", "turn").store_in(Memory::Register).cluster("block");
+  Stage own = of_block.update().vectorize("own", vector).gpu_threads("own.o", threads).unroll("own.o.o");
+  own.cluster("block");
+  update.cluster("part");
+}
+
 // As in_clusters, but PLACES clusters take the rows in turn, and a ring in shared memory has DEPTH rows of
 // each of the inputs: the next ones are on their way while the blocks of a cluster wait for each other.
 Schedule in_rings(const OperatorTypes& types, const Inputs& inputs) {
@@ -157,9 +170,8 @@ Schedule in_rings(const OperatorTypes& types, const Inputs& inputs) {
   s["out"].compute_root().split("r", "turn", "place", places).reorder("c", "turn", "place");
   s["out"].gpu_blocks("place").pipeline("turn", depth);
   in_parts(s["out"], "c");
-  for (const char* stage : {"squares", "scale"})
-    s[stage].compute_at("out", "turn").store_in(Memory::Register);
-  in_parts(s["squares"].update(), "k");
+  s["scale"].compute_at("out", "turn").store_in(Memory::Register);
+  reduce_in_steps(s, "squares", part, threads, vector);
   for (const std::string& input : inputs) {
     Stage row = s.in(input);
     row.compute_at("out", "turn").store_in(Memory::Shared).copy(Copy::Bulk);

@@ -109,11 +109,14 @@ Schedule gpu_ring(const OperatorTypes& types) {
   in_parts(s["out"], "r");
   s["out"].reorder("ci.v", "turn", "ci.o", "row", "part", "round", "place").pipeline("round", depth);
   s["out"].gpu_threads("ci.o", "row").cluster("part").gpu_blocks("place");
-  for (const char* stage : {"value", "e"}) s[stage].compute_inline();
+  s["value"].compute_inline();
   Stage x = s.in("x");
   x.compute_at("out", "round").store_in(Memory::Shared).copy(Copy::Async).vectorize("d0", vector);
   in_parts(x, "d1");
   x.reorder("d0.v", "turn", "d0.o", "row", "part").gpu_threads("d0.o", "row").cluster("part");
+  Stage e = s["e"].compute_at("out", "round").store_in(Memory::Register).vectorize("c", vector);
+  in_parts(e, "r");
+  e.reorder("c.v", "turn", "c.o", "row", "part").gpu_threads("c.o", "row").cluster("part");
   for (const char* stage : {"peak", "total", "scale"})
     s[stage].compute_at("out", "round").store_in(Memory::Register).vectorize("c", vector).gpu_threads("c.o");
   // First the threads of a block combine what they have, then one result of each block goes to the others.
