@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "../parts_of_rows.h"
+
 namespace {
 
 using namespace calotype;
@@ -120,20 +122,17 @@ Schedule in_clusters(const OperatorTypes& types, const Inputs& inputs) {
   Schedule s;
   const Knob columns = s.knob("COLUMNS", 65536), part = s.knob("PART", 8192),
              threads = s.knob("THREADS", 512), vector = s.knob("VECTOR", 16 / types.all().bytes());
-  const auto in_parts = [&](Stage stage, const std::string& loop) {
-    stage.split(loop, "part", "own", part).vectorize("own", vector).gpu_threads("own.o", threads);
-    stage.unroll("own.o.o").cluster("part");
-  };
+  const apps::PartsOfRows parts{part, threads, vector};
   s.assume("N", Assumption::range(1, columns));
   s["value"].compute_inline();
   s["out"].compute_root().gpu_blocks("r");
-  in_parts(s["out"], "c");
+  parts.deal_out(s["out"], "c");
   for (const char* stage : {"squares", "scale"}) s[stage].compute_at("out", "r").store_in(Memory::Register);
-  in_parts(s["squares"].update(), "k");
+  parts.deal_out(s["squares"].update(), "k");
   for (const std::string& input : inputs) {
     Stage row = s.in(input);
     row.compute_at("out", "r").store_in(Memory::Register);
-    in_parts(row, "d0");
+    parts.deal_out(row, "d0");
   }
   return s;
 }
@@ -141,46 +140,24 @@ Schedule in_clusters(const OperatorTypes& types, const Inputs& inputs) {
 Schedule gpu_cluster(const OperatorTypes& types) { return in_clusters(types, {"x", "up"}); }
 Schedule gpu_cluster_x(const OperatorTypes& types) { return in_clusters(types, {"x"}); }
 
-/// `of`, a reduction over k of each row: first the threads of a block combine what they have, then one result
-/// of each block goes to the others.
-void reduce_in_steps(Schedule& s, const std::string& of, const Knob& part, const Knob& threads,
-                     const Knob& vector) {
-  s[of].compute_at("out", "turn").store_in(Memory::Register);
-  Stage update = s[of].update().split("k", "part", "own", part);
-  Stage of_block = s[update.rfactor({{"part", "block"}}, of + "_of_block")];
-  of_block.compute_at("out", "turn").store_in(Memory::Register).cluster("block");
-  Stage own = of_block.update().vectorize("own", vector).gpu_threads("own.o", threads).unroll("own.o.o");
-  own.cluster("block");
-  update.cluster("part");
-}
-
-// As in_clusters, but PLACES clusters take the rows in turn, and a ring in shared memory has DEPTH rows of
-// each of the inputs: the next ones are on their way while the blocks of a cluster wait for each other.
-Schedule in_rings(const OperatorTypes& types, const Inputs& inputs) {
+// As gpu_cluster_x, but PLACES clusters take the rows in turn, and a ring in shared memory has DEPTH rows of
+// x: the next ones are on their way while the blocks of a cluster wait for each other.
+Schedule gpu_ring(const OperatorTypes& types) {
   Schedule s;
   const Knob columns = s.knob("COLUMNS", 65536), part = s.knob("PART", 8192),
              threads = s.knob("THREADS", 512), vector = s.knob("VECTOR", 16 / types.all().bytes()),
              places = s.knob("PLACES", 15), depth = s.knob("DEPTH", 2);
-  const auto in_parts = [&](Stage stage, const std::string& loop) {
-    stage.split(loop, "part", "own", part).vectorize("own", vector).gpu_threads("own.o", threads);
-    stage.unroll("own.o.o").cluster("part");
-  };
+  const apps::PartsOfRows parts{part, threads, vector};
   s.assume("N", Assumption::range(1, columns));
   s["value"].compute_inline();
   s["out"].compute_root().split("r", "turn", "place", places).reorder("c", "turn", "place");
   s["out"].gpu_blocks("place").pipeline("turn", depth);
-  in_parts(s["out"], "c");
+  parts.deal_out(s["out"], "c");
   s["scale"].compute_at("out", "turn").store_in(Memory::Register);
-  reduce_in_steps(s, "squares", part, threads, vector);
-  for (const std::string& input : inputs) {
-    Stage row = s.in(input);
-    row.compute_at("out", "turn").store_in(Memory::Shared).copy(Copy::Bulk);
-    row.split("d0", "part", "own", part).cluster("part");
-  }
+  parts.reduce_in_steps(s, "squares", "turn");
+  parts.copy_ahead(s, "x", "turn");
   return s;
 }
-Schedule gpu_ring(const OperatorTypes& types) { return in_rings(types, {"x", "up"}); }
-Schedule gpu_ring_x(const OperatorTypes& types) { return in_rings(types, {"x"}); }
 
 CALOTYPE_SCHEDULES(rmsnorm_silu_mul)
     .schedule("naive", Target::Kind::Host, "sums of squares of all rows first, the output serial", naive)
@@ -193,7 +170,7 @@ CALOTYPE_SCHEDULES(rmsnorm_silu_mul)
     .schedule("gpu_cluster", Target::Kind::Cuda, "as gpu_registers, by the blocks of a cluster", gpu_cluster)
     .schedule("gpu_cluster_x", Target::Kind::Cuda, "as gpu_registers_x, by the blocks of a cluster",
               gpu_cluster_x)
-    .schedule("gpu_ring", Target::Kind::Cuda, "as gpu_cluster, x and up copied ahead into rings", gpu_ring)
-    .schedule("gpu_ring_x", Target::Kind::Cuda, "as gpu_cluster, x copied ahead into a ring", gpu_ring_x);
+    .schedule("gpu_ring", Target::Kind::Cuda, "as gpu_cluster_x, rows of x copied ahead into a ring",
+              gpu_ring);
 
 }  // namespace

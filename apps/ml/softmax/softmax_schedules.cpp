@@ -1,6 +1,8 @@
 // Schedules of softmax: from the plainest to the one that is shipped.
 #include <calotype/operator.h>
 
+#include "../parts_of_rows.h"
+
 namespace {
 
 using namespace calotype;
@@ -124,36 +126,20 @@ Schedule gpu_cluster(const OperatorTypes& types) {
   const Knob columns = s.knob("COLUMNS", 65536), part = s.knob("PART", 8192),
              threads = s.knob("THREADS", types.all() == BFloat(16) ? 256 : 512),
              vector = s.knob("VECTOR", 16 / types.all().bytes());
-  const auto in_parts = [&](Stage stage, const std::string& loop) {
-    stage.split(loop, "part", "own", part).vectorize("own", vector).gpu_threads("own.o", threads);
-    stage.unroll("own.o.o").cluster("part");
-  };
+  const apps::PartsOfRows parts{part, threads, vector};
   s.assume("N", Assumption::range(1, columns));
   s["out"].compute_root().gpu_blocks("i", "j", "l");
-  in_parts(s["out"], "n");
+  parts.deal_out(s["out"], "n");
   Stage row = s.in("x");
   row.compute_at("out", "i").store_in(Memory::Register);
-  in_parts(row, "d0");
+  parts.deal_out(row, "d0");
   s["value"].compute_inline();
   s["e"].compute_inline();
   for (const char* stage : {"peak", "total"}) {
     s[stage].compute_at("out", "i").store_in(Memory::Register);
-    in_parts(s[stage].update(), "k");
+    parts.deal_out(s[stage].update(), "k");
   }
   return s;
-}
-
-/// `of`, a reduction over k of each row: first the threads of a block combine what they have, then one result
-/// of each block goes to the others.
-void reduce_in_steps(Schedule& s, const std::string& of, const Knob& part, const Knob& threads,
-                     const Knob& vector) {
-  s[of].compute_at("out", "turn").store_in(Memory::Register);
-  Stage update = s[of].update().split("k", "part", "own", part);
-  Stage of_block = s[update.rfactor({{"part", "block"}}, of + "_of_block")];
-  of_block.compute_at("out", "turn").store_in(Memory::Register).cluster("block");
-  Stage own = of_block.update().vectorize("own", vector).gpu_threads("own.o", threads).unroll("own.o.o");
-  own.cluster("block");
-  update.cluster("part");
 }
 
 // As gpu_cluster, but PLACES clusters take the rows in turn, and a ring in shared memory has DEPTH of them:
@@ -163,21 +149,16 @@ Schedule gpu_ring(const OperatorTypes& types) {
   const Knob columns = s.knob("COLUMNS", 262144), part = s.knob("PART", 32768 / types.all().bytes()),
              threads = s.knob("THREADS", 512), vector = s.knob("VECTOR", 16 / types.all().bytes()),
              places = s.knob("PLACES", 15), depth = s.knob("DEPTH", 3);
-  const auto in_parts = [&](Stage stage, const std::string& loop) {
-    stage.split(loop, "part", "own", part).vectorize("own", vector).gpu_threads("own.o", threads);
-    stage.unroll("own.o.o").cluster("part");
-  };
+  const apps::PartsOfRows parts{part, threads, vector};
   s.assume("N", Assumption::range(1, columns));
   s["out"].compute_root().split("i", "turn", "place", places).reorder("n", "turn", "place");
   s["out"].gpu_blocks("place", "j", "l").pipeline("turn", depth);
-  in_parts(s["out"], "n");
-  Stage row = s.in("x");
-  row.compute_at("out", "turn").store_in(Memory::Shared).copy(Copy::Bulk);
-  row.split("d0", "part", "own", part).cluster("part");
+  parts.deal_out(s["out"], "n");
+  parts.copy_ahead(s, "x", "turn");
   s["value"].compute_inline();
   s["e"].compute_at("out", "turn").store_in(Memory::Register);
-  in_parts(s["e"], "n");
-  for (const char* stage : {"peak", "total"}) reduce_in_steps(s, stage, part, threads, vector);
+  parts.deal_out(s["e"], "n");
+  for (const char* stage : {"peak", "total"}) parts.reduce_in_steps(s, stage, "turn");
   return s;
 }
 

@@ -92,51 +92,10 @@ Schedule gpu_cluster(const OperatorTypes& types) {
   return s;
 }
 
-// As gpu_cluster, but PLACES clusters take the strips in turn, and a ring in shared memory has DEPTH of them:
-// the next strip is on its way while the blocks wait for each other.
-Schedule gpu_ring(const OperatorTypes& types) {
-  Schedule s;
-  const int width = 16 / types.all().bytes();
-  const Knob rows = s.knob("ROWS", 4096), part = s.knob("PART", 256), strip = s.knob("STRIP", 16 * width),
-             vector = s.knob("VECTOR", width), threads = s.knob("THREADS", 16), places = s.knob("PLACES", 7),
-             depth = s.knob("DEPTH", 2);
-  s.assume("R", Assumption::range(1, rows)).assume("N", Assumption::multiple(strip));
-  const auto in_parts = [&](Stage stage, const std::string& row) {
-    stage.split(row, "part", "own", part).split("own", "turn", "row", threads).unroll("turn");
-  };
-  s["out"].compute_root().split("c", "strip", "ci", strip).split("strip", "round", "place", places);
-  s["out"].vectorize("ci", vector);
-  in_parts(s["out"], "r");
-  s["out"].reorder("ci.v", "turn", "ci.o", "row", "part", "round", "place").pipeline("round", depth);
-  s["out"].gpu_threads("ci.o", "row").cluster("part").gpu_blocks("place");
-  s["value"].compute_inline();
-  Stage x = s.in("x");
-  x.compute_at("out", "round").store_in(Memory::Shared).copy(Copy::Async).vectorize("d0", vector);
-  in_parts(x, "d1");
-  x.reorder("d0.v", "turn", "d0.o", "row", "part").gpu_threads("d0.o", "row").cluster("part");
-  Stage e = s["e"].compute_at("out", "round").store_in(Memory::Register).vectorize("c", vector);
-  in_parts(e, "r");
-  e.reorder("c.v", "turn", "c.o", "row", "part").gpu_threads("c.o", "row").cluster("part");
-  for (const char* stage : {"peak", "total", "scale"})
-    s[stage].compute_at("out", "round").store_in(Memory::Register).vectorize("c", vector).gpu_threads("c.o");
-  // First the threads of a block combine what they have, then one result of each block goes to the others.
-  for (const auto& [stage, k] : {std::pair("peak", "k"), {"total", "q"}}) {
-    Stage update = s[stage].update().split(k, "part", "own", part);
-    Stage of_block = s[update.rfactor({{"part", "block"}}, std::string(stage) + "_of_block")];
-    of_block.compute_at("out", "round").store_in(Memory::Register).vectorize("c", vector).gpu_threads("c.o");
-    of_block.cluster("block");
-    Stage own = of_block.update().split("own", "turn", "row", threads).unroll("turn").vectorize("c", vector);
-    own.reorder("c.v", "turn", "row", "c.o", "block").gpu_threads("c.o", "row").cluster("block");
-    update.vectorize("c", vector).reorder("c.v", "part", "c.o").gpu_threads("c.o").cluster("part");
-  }
-  return s;
-}
-
 CALOTYPE_SCHEDULES(softmax_columns)
     .schedule("naive", Target::Kind::Host, "every stage at root, the output serial", naive)
     .schedule("host", Target::Kind::Host, "strips of columns that stay in the cache, in vectors", host)
     .schedule("gpu", Target::Kind::Cuda, "a thread a column", gpu)
-    .schedule("gpu_cluster", Target::Kind::Cuda, "strips of columns by the blocks of a cluster", gpu_cluster)
-    .schedule("gpu_ring", Target::Kind::Cuda, "as gpu_cluster, strips copied ahead into a ring", gpu_ring);
+    .schedule("gpu_cluster", Target::Kind::Cuda, "strips of columns by the blocks of a cluster", gpu_cluster);
 
 }  // namespace
