@@ -36,6 +36,17 @@ void KernelPrinter::make_rings() {
   line("__syncthreads();  // the rings are ready");
 }
 
+/// A block must not end while copies to it are under way: a guard may have skipped the iteration that would
+/// have waited for them. Of slots that are complete, or were never used, this waits for nothing.
+void KernelPrinter::finish_rings() {
+  for (const ir::RingPtr& ring : kernel_.rings) {
+    if (ring->of_cluster) continue;
+    const std::string& name = rings_.at(ring.get());
+    line(fmt::format("finish_ring({0}, {1}, {0}_turns);", name, ring->slots));
+    prelude_.use("finish_ring");
+  }
+}
+
 std::string KernelPrinter::slot_of(const ir::Ring& ring, const Expr& slot) {
   return ring.slots == 1 ? "0" : scalar(slot, Arithmetic::Index, Precedence::Unary);
 }

@@ -103,6 +103,7 @@ std::string KernelPrinter::print(const std::string& name) {
   make_rings();
   place_variables();
   statement(body);
+  finish_rings();
   --depth_;
   line("}");
   return out_;

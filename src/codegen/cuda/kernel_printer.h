@@ -61,6 +61,7 @@ class KernelPrinter final : private Hoister {
 
   // Bulk copies and the rings that count them (bulk_copies.cpp)
   void make_rings();
+  void finish_rings();
   void bulk_store(const ir::Stmt& s);
   void row_by_threads(const ir::Stmt& s, const std::string& first);
   std::string slot_of(const ir::Ring& ring, const Expr& slot);

@@ -453,6 +453,11 @@ const std::vector<Helper>& helpers() {
        "        : \"=r\"(done) : \"r\"(shared_address(full)), \"r\"(parity) : \"memory\");\n"
        "  } while (!done);\n"
        "}\n"},
+      {"finish_ring",
+       {"await"},
+       "@ void finish_ring(unsigned long long* ring, int slots, unsigned int turns) {\n"
+       "  for (int i = 0; i < slots; ++i) await(ring + i, ~(turns >> i) & 1u);\n"
+       "}\n"},
       // Two elements of 16 bits in a register. They are taken out anew wherever one is used (volatile): the
       // compiler would rather keep what it has computed of them, in twice the registers and more.
       {"pair_of_bits",

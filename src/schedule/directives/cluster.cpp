@@ -32,7 +32,8 @@ DirectiveSpec cluster_spec() {
           "Makes the iterations of a loop the blocks of a cluster, which run at one time and reach each "
           "other's shared memory. The loop stands inside the block loops, of the stage itself or of the one "
           "it is computed in: what is computed outside it is there once a cluster, in each of its blocks or "
-          "dealt out to them; what is computed inside it once a block. A reduction loop bound to the cluster "
+          "dealt out to them, in registers or shared memory; what is computed inside it once a block. A "
+          "reduction loop bound to the cluster "
           "is "
           "combined like those of threads (see gpu_threads).",
       .args = {{.name = "loop", .kind = ArgKind::Loop, .doc = "the loop"}},
@@ -43,7 +44,9 @@ DirectiveSpec cluster_spec() {
            "16",
            "the stage has such a loop already",
            "the stage is computed inside a thread or at a loop of the cluster, or outside every block",
-           "shared memory of each block would hold a part of what is computed once a cluster",
+           "memory of each block would hold a part of what is computed once a cluster, without "
+           "store_in(shared) "
+           "or store_in(register), or a block reads another one's part",
            "a loop is a reduction loop of which two iterations may meet in one place, and threads have no "
            "partial results",
            "the loop is bound already"},
