@@ -11,18 +11,13 @@
 #include <vector>
 
 #include "calotype/error.h"
+#include "codegen/cuda/prelude_helpers.h"
 #include "codegen/cuda/types.h"
 
 namespace calotype::cuda {
 namespace {
 
-struct Helper {
-  std::string_view name;
-  std::vector<std::string> needs;
-  std::string_view text;  // @ stands for "static __device__ __forceinline__"
-};
-
-const std::vector<Helper>& helpers() {
+const std::vector<Helper>& plain_helpers() {
   static const std::vector<Helper> all = {
       {"f16", {}, "struct f16 { unsigned short bits; };\n"},
       {"bf16", {}, "struct bf16 { unsigned short bits; };\n"},
@@ -99,54 +94,6 @@ const std::vector<Helper>& helpers() {
        "  r.bits = (unsigned short)__shfl_sync(0xffffffffu, (unsigned int)x.bits, lane);\n"
        "  return r;\n"
        "}\n"},
-      // What lies in a block's shared memory where `place` does in this one's.
-      {"remote_address",
-       {},
-       "@ unsigned int remote_address(void* place, int rank) {\n"
-       "  unsigned int r;\n"
-       "  asm(\"mapa.shared::cluster.u32 %0, %1, %2;\"\n"
-       "      : \"=r\"(r) : \"r\"((unsigned int)__cvta_generic_to_shared(place)), \"r\"(rank));\n"
-       "  return r;\n"
-       "}\n"},
-      {"store_remote_8",
-       {"remote_address"},
-       "@ void store_remote_8(void* place, int rank, unsigned char value) {\n"
-       "  asm volatile(\"st.shared::cluster.b8 [%0], %1;\" :: \"r\"(remote_address(place, rank)), "
-       "\"r\"((unsigned int)value) : \"memory\");\n"
-       "}\n"},
-      {"store_remote_16",
-       {"remote_address"},
-       "@ void store_remote_16(void* place, int rank, unsigned short value) {\n"
-       "  asm volatile(\"st.shared::cluster.b16 [%0], %1;\" :: \"r\"(remote_address(place, rank)), "
-       "\"h\"(value) : \"memory\");\n"
-       "}\n"},
-      {"store_remote_32",
-       {"remote_address"},
-       "@ void store_remote_32(void* place, int rank, unsigned int value) {\n"
-       "  asm volatile(\"st.shared::cluster.b32 [%0], %1;\" :: \"r\"(remote_address(place, rank)), "
-       "\"r\"(value) : \"memory\");\n"
-       "}\n"},
-      {"store_remote_64",
-       {"remote_address"},
-       "@ void store_remote_64(void* place, int rank, unsigned long long value) {\n"
-       "  asm volatile(\"st.shared::cluster.b64 [%0], %1;\" :: \"r\"(remote_address(place, rank)), "
-       "\"l\"(value) : \"memory\");\n"
-       "}\n"},
-      // Words that the receiver's ring counts.
-      {"send_32",
-       {"remote_address"},
-       "@ void send_32(void* place, int rank, unsigned int value, unsigned long long* ring) {\n"
-       "  asm volatile(\"st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];\" ::\n"
-       "      \"r\"(remote_address(place, rank)), \"r\"(value), \"r\"(remote_address(ring, rank)) : "
-       "\"memory\");\n"
-       "}\n"},
-      {"send_64",
-       {"remote_address"},
-       "@ void send_64(void* place, int rank, unsigned long long value, unsigned long long* ring) {\n"
-       "  asm volatile(\"st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];\" ::\n"
-       "      \"r\"(remote_address(place, rank)), \"l\"(value), \"r\"(remote_address(ring, rank)) : "
-       "\"memory\");\n"
-       "}\n"},
       // The kernel behind this one in its stream may come onto the GPU as this one leaves it; what this one
       // does begins when the one before it has ended.
       {"begin_behind_kernel_before",
@@ -155,19 +102,6 @@ const std::vector<Helper>& helpers() {
        "  asm volatile(\"griddepcontrol.launch_dependents;\");\n"
        "  asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");\n"
        "}\n"},
-      {"cluster_barrier",
-       {},
-       "@ void cluster_barrier() {\n"
-       "  asm volatile(\"barrier.cluster.arrive.release.aligned;\" ::: \"memory\");\n"
-       "  asm volatile(\"barrier.cluster.wait.acquire.aligned;\" ::: \"memory\");\n"
-       "}\n"},
-      {"cluster_arrive",
-       {},
-       "@ void cluster_arrive() { asm volatile(\"barrier.cluster.arrive.release.aligned;\" ::: \"memory\"); "
-       "}\n"},
-      {"cluster_wait",
-       {},
-       "@ void cluster_wait() { asm volatile(\"barrier.cluster.wait.acquire.aligned;\" ::: \"memory\"); }\n"},
       // To odd, so that rounding the result to a narrower type is the only rounding.
       {"odd_float_f64",
        {},
@@ -353,111 +287,6 @@ const std::vector<Helper>& helpers() {
        "}\n"},
       // The pieces of 16 bytes of a row change places by the number of the row.
       {"swizzled", {}, "@ int swizzled(int i, int mask) { return i ^ (i >> 3 & mask); }\n"},
-      // Copies from global to shared memory that pass no register; the widest pass by the first cache as
-      // well.
-      {"copy_async_4",
-       {},
-       "@ void copy_async_4(void* to, const void* from) {\n"
-       "  asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4;\" ::\n"
-       "      \"r\"((unsigned int)__cvta_generic_to_shared(to)), \"l\"(from) : \"memory\");\n"
-       "}\n"},
-      {"copy_async_8",
-       {},
-       "@ void copy_async_8(void* to, const void* from) {\n"
-       "  asm volatile(\"cp.async.ca.shared.global [%0], [%1], 8;\" ::\n"
-       "      \"r\"((unsigned int)__cvta_generic_to_shared(to)), \"l\"(from) : \"memory\");\n"
-       "}\n"},
-      {"copy_async_16",
-       {},
-       "@ void copy_async_16(void* to, const void* from) {\n"
-       "  asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\" ::\n"
-       "      \"r\"((unsigned int)__cvta_generic_to_shared(to)), \"l\"(from) : \"memory\");\n"
-       "}\n"},
-      {"commit_copies",
-       {},
-       "@ void commit_copies() { asm volatile(\"cp.async.commit_group;\" ::: \"memory\"); }\n"},
-      {"wait_copies",
-       {},
-       "template <int pending>\n"
-       "@ void wait_copies() { asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(pending) : \"memory\"); }\n"},
-      {"thread_in_block",
-       {},
-       "@ int thread_in_block() {\n"
-       "  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);\n"
-       "}\n"},
-      {"threads_of_block", {}, "@ int threads_of_block() { return blockDim.x * blockDim.y * blockDim.z; }\n"},
-      {"shared_address",
-       {},
-       "@ unsigned int shared_address(const void* place) {\n"
-       "  return (unsigned int)__cvta_generic_to_shared(place);\n"
-       "}\n"},
-      {"make_ring",
-       {"shared_address", "thread_in_block", "threads_of_block"},
-       // Each slot waits for every warp; copies must see that, and so must all threads.
-       "@ void make_ring(unsigned long long* ring, int slots) {\n"
-       "  if (thread_in_block() == 0) {\n"
-       "    for (int i = 0; i < slots; ++i)\n"
-       "      asm volatile(\"mbarrier.init.shared::cta.b64 [%0], %1;\" ::\n"
-       "          \"r\"(shared_address(ring + i)), \"r\"((threads_of_block() + 31) / 32) : \"memory\");\n"
-       "    asm volatile(\"fence.mbarrier_init.release.cluster;\" ::: \"memory\");\n"
-       "  }\n"
-       "}\n"},
-      {"copy_row",
-       {"shared_address"},
-       "@ void copy_row(void* to, const void* from, int bytes, unsigned long long* full) {\n"
-       "  asm volatile(\"mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;\" ::\n"
-       "      \"r\"(shared_address(full)), \"r\"(bytes) : \"memory\");\n"
-       "  asm volatile(\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
-       "[%3];\" ::\n"
-       "      \"r\"(shared_address(to)), \"l\"(__cvta_generic_to_global(from)), \"r\"(bytes),\n"
-       "      \"r\"(shared_address(full)) : \"memory\");\n"
-       "}\n"},
-      {"fence_copies",
-       {},
-       // What threads have stored is there before a later bulk copy to the same place.
-       "@ void fence_copies() { asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\"); }\n"},
-      {"arrive",
-       {"shared_address", "thread_in_block"},
-       "@ void arrive(unsigned long long* full) {\n"
-       "  __syncwarp();\n"
-       "  if ((thread_in_block() & 31) == 0)\n"
-       "    asm volatile(\"mbarrier.arrive.shared::cta.b64 _, [%0];\" :: \"r\"(shared_address(full)) : "
-       "\"memory\");\n"
-       "}\n"},
-      {"expect",
-       {"shared_address", "thread_in_block"},
-       "@ void expect(unsigned long long* ring, int bytes) {\n"
-       "  if (thread_in_block() == 0)\n"
-       "    asm volatile(\"mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;\" ::\n"
-       "        \"r\"(shared_address(ring)), \"r\"(bytes) : \"memory\");\n"
-       "}\n"},
-      {"await_sent",
-       {"shared_address"},
-       "@ void await_sent(unsigned long long* ring, unsigned int parity) {\n"
-       "  unsigned int done;\n"
-       "  do {\n"
-       "    asm volatile(\"{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], "
-       "%2; "
-       "selp.u32 %0, 1, 0, p; }\"\n"
-       "        : \"=r\"(done) : \"r\"(shared_address(ring)), \"r\"(parity) : \"memory\");\n"
-       "  } while (!done);\n"
-       "}\n"},
-      {"await",
-       {"shared_address"},
-       "@ void await(unsigned long long* full, unsigned int parity) {\n"
-       "  unsigned int done;\n"
-       "  do {\n"
-       "    asm volatile(\"{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 "
-       "%0, "
-       "1, 0, p; }\"\n"
-       "        : \"=r\"(done) : \"r\"(shared_address(full)), \"r\"(parity) : \"memory\");\n"
-       "  } while (!done);\n"
-       "}\n"},
-      {"finish_ring",
-       {"await"},
-       "@ void finish_ring(unsigned long long* ring, int slots, unsigned int turns) {\n"
-       "  for (int i = 0; i < slots; ++i) await(ring + i, ~(turns >> i) & 1u);\n"
-       "}\n"},
       // Two elements of 16 bits in a register. They are taken out anew wherever one is used (volatile): the
       // compiler would rather keep what it has computed of them, in twice the registers and more.
       {"pair_of_bits",
@@ -487,6 +316,16 @@ const std::vector<Helper>& helpers() {
        {"bf16"},
        "@ bf16 bf16_from_bits(unsigned short bits) {\n  bf16 r = {bits};\n  return r;\n}\n"},
   };
+  return all;
+}
+
+/// Each behind those that it needs.
+const std::vector<Helper>& helpers() {
+  static const std::vector<Helper> all = [] {
+    std::vector<Helper> both = plain_helpers();
+    both.insert(both.end(), copy_helpers().begin(), copy_helpers().end());
+    return both;
+  }();
   return all;
 }
 

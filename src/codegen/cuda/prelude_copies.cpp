@@ -1,0 +1,181 @@
+// Helpers for copies that go on by themselves and for the memory of a cluster's blocks: cp.async and its
+// groups, cp.async.bulk, st.async and the barriers in shared memory that count them (PTX ISA, data movement
+// and parallel synchronization instructions).
+
+#include "codegen/cuda/prelude_helpers.h"
+
+namespace calotype::cuda {
+
+const std::vector<Helper>& copy_helpers() {
+  static const std::vector<Helper> all = {
+      // What lies in a block's shared memory where `place` does in this one's.
+      {"remote_address",
+       {},
+       "@ unsigned int remote_address(void* place, int rank) {\n"
+       "  unsigned int r;\n"
+       "  asm(\"mapa.shared::cluster.u32 %0, %1, %2;\"\n"
+       "      : \"=r\"(r) : \"r\"((unsigned int)__cvta_generic_to_shared(place)), \"r\"(rank));\n"
+       "  return r;\n"
+       "}\n"},
+      {"store_remote_8",
+       {"remote_address"},
+       "@ void store_remote_8(void* place, int rank, unsigned char value) {\n"
+       "  asm volatile(\"st.shared::cluster.b8 [%0], %1;\" :: \"r\"(remote_address(place, rank)), "
+       "\"r\"((unsigned int)value) : \"memory\");\n"
+       "}\n"},
+      {"store_remote_16",
+       {"remote_address"},
+       "@ void store_remote_16(void* place, int rank, unsigned short value) {\n"
+       "  asm volatile(\"st.shared::cluster.b16 [%0], %1;\" :: \"r\"(remote_address(place, rank)), "
+       "\"h\"(value) : \"memory\");\n"
+       "}\n"},
+      {"store_remote_32",
+       {"remote_address"},
+       "@ void store_remote_32(void* place, int rank, unsigned int value) {\n"
+       "  asm volatile(\"st.shared::cluster.b32 [%0], %1;\" :: \"r\"(remote_address(place, rank)), "
+       "\"r\"(value) : \"memory\");\n"
+       "}\n"},
+      {"store_remote_64",
+       {"remote_address"},
+       "@ void store_remote_64(void* place, int rank, unsigned long long value) {\n"
+       "  asm volatile(\"st.shared::cluster.b64 [%0], %1;\" :: \"r\"(remote_address(place, rank)), "
+       "\"l\"(value) : \"memory\");\n"
+       "}\n"},
+      // Words that the receiver's ring counts.
+      {"send_32",
+       {"remote_address"},
+       "@ void send_32(void* place, int rank, unsigned int value, unsigned long long* ring) {\n"
+       "  asm volatile(\"st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];\" ::\n"
+       "      \"r\"(remote_address(place, rank)), \"r\"(value), \"r\"(remote_address(ring, rank)) : "
+       "\"memory\");\n"
+       "}\n"},
+      {"send_64",
+       {"remote_address"},
+       "@ void send_64(void* place, int rank, unsigned long long value, unsigned long long* ring) {\n"
+       "  asm volatile(\"st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];\" ::\n"
+       "      \"r\"(remote_address(place, rank)), \"l\"(value), \"r\"(remote_address(ring, rank)) : "
+       "\"memory\");\n"
+       "}\n"},
+      {"cluster_barrier",
+       {},
+       "@ void cluster_barrier() {\n"
+       "  asm volatile(\"barrier.cluster.arrive.release.aligned;\" ::: \"memory\");\n"
+       "  asm volatile(\"barrier.cluster.wait.acquire.aligned;\" ::: \"memory\");\n"
+       "}\n"},
+      {"cluster_arrive",
+       {},
+       "@ void cluster_arrive() { asm volatile(\"barrier.cluster.arrive.release.aligned;\" ::: \"memory\"); "
+       "}\n"},
+      {"cluster_wait",
+       {},
+       "@ void cluster_wait() { asm volatile(\"barrier.cluster.wait.acquire.aligned;\" ::: \"memory\"); }\n"},
+      // Copies from global to shared memory that pass no register; the widest pass by the first cache as
+      // well.
+      {"copy_async_4",
+       {},
+       "@ void copy_async_4(void* to, const void* from) {\n"
+       "  asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4;\" ::\n"
+       "      \"r\"((unsigned int)__cvta_generic_to_shared(to)), \"l\"(from) : \"memory\");\n"
+       "}\n"},
+      {"copy_async_8",
+       {},
+       "@ void copy_async_8(void* to, const void* from) {\n"
+       "  asm volatile(\"cp.async.ca.shared.global [%0], [%1], 8;\" ::\n"
+       "      \"r\"((unsigned int)__cvta_generic_to_shared(to)), \"l\"(from) : \"memory\");\n"
+       "}\n"},
+      {"copy_async_16",
+       {},
+       "@ void copy_async_16(void* to, const void* from) {\n"
+       "  asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\" ::\n"
+       "      \"r\"((unsigned int)__cvta_generic_to_shared(to)), \"l\"(from) : \"memory\");\n"
+       "}\n"},
+      {"commit_copies",
+       {},
+       "@ void commit_copies() { asm volatile(\"cp.async.commit_group;\" ::: \"memory\"); }\n"},
+      {"wait_copies",
+       {},
+       "template <int pending>\n"
+       "@ void wait_copies() { asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(pending) : \"memory\"); }\n"},
+      {"thread_in_block",
+       {},
+       "@ int thread_in_block() {\n"
+       "  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);\n"
+       "}\n"},
+      {"threads_of_block", {}, "@ int threads_of_block() { return blockDim.x * blockDim.y * blockDim.z; }\n"},
+      {"shared_address",
+       {},
+       "@ unsigned int shared_address(const void* place) {\n"
+       "  return (unsigned int)__cvta_generic_to_shared(place);\n"
+       "}\n"},
+      {"make_ring",
+       {"shared_address", "thread_in_block", "threads_of_block"},
+       // Each slot waits for every warp; copies must see that, and so must all threads.
+       "@ void make_ring(unsigned long long* ring, int slots) {\n"
+       "  if (thread_in_block() == 0) {\n"
+       "    for (int i = 0; i < slots; ++i)\n"
+       "      asm volatile(\"mbarrier.init.shared::cta.b64 [%0], %1;\" ::\n"
+       "          \"r\"(shared_address(ring + i)), \"r\"((threads_of_block() + 31) / 32) : \"memory\");\n"
+       "    asm volatile(\"fence.mbarrier_init.release.cluster;\" ::: \"memory\");\n"
+       "  }\n"
+       "}\n"},
+      {"copy_row",
+       {"shared_address"},
+       "@ void copy_row(void* to, const void* from, int bytes, unsigned long long* full) {\n"
+       "  asm volatile(\"mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;\" ::\n"
+       "      \"r\"(shared_address(full)), \"r\"(bytes) : \"memory\");\n"
+       "  asm volatile(\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+       "[%3];\" ::\n"
+       "      \"r\"(shared_address(to)), \"l\"(__cvta_generic_to_global(from)), \"r\"(bytes),\n"
+       "      \"r\"(shared_address(full)) : \"memory\");\n"
+       "}\n"},
+      {"fence_copies",
+       {},
+       // What threads have stored is there before a later bulk copy to the same place.
+       "@ void fence_copies() { asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\"); }\n"},
+      {"arrive",
+       {"shared_address", "thread_in_block"},
+       "@ void arrive(unsigned long long* full) {\n"
+       "  __syncwarp();\n"
+       "  if ((thread_in_block() & 31) == 0)\n"
+       "    asm volatile(\"mbarrier.arrive.shared::cta.b64 _, [%0];\" :: \"r\"(shared_address(full)) : "
+       "\"memory\");\n"
+       "}\n"},
+      {"expect",
+       {"shared_address", "thread_in_block"},
+       "@ void expect(unsigned long long* ring, int bytes) {\n"
+       "  if (thread_in_block() == 0)\n"
+       "    asm volatile(\"mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;\" ::\n"
+       "        \"r\"(shared_address(ring)), \"r\"(bytes) : \"memory\");\n"
+       "}\n"},
+      {"await_sent",
+       {"shared_address"},
+       "@ void await_sent(unsigned long long* ring, unsigned int parity) {\n"
+       "  unsigned int done;\n"
+       "  do {\n"
+       "    asm volatile(\"{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], "
+       "%2; "
+       "selp.u32 %0, 1, 0, p; }\"\n"
+       "        : \"=r\"(done) : \"r\"(shared_address(ring)), \"r\"(parity) : \"memory\");\n"
+       "  } while (!done);\n"
+       "}\n"},
+      {"await",
+       {"shared_address"},
+       "@ void await(unsigned long long* full, unsigned int parity) {\n"
+       "  unsigned int done;\n"
+       "  do {\n"
+       "    asm volatile(\"{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 "
+       "%0, "
+       "1, 0, p; }\"\n"
+       "        : \"=r\"(done) : \"r\"(shared_address(full)), \"r\"(parity) : \"memory\");\n"
+       "  } while (!done);\n"
+       "}\n"},
+      {"finish_ring",
+       {"await"},
+       "@ void finish_ring(unsigned long long* ring, int slots, unsigned int turns) {\n"
+       "  for (int i = 0; i < slots; ++i) await(ring + i, ~(turns >> i) & 1u);\n"
+       "}\n"},
+  };
+  return all;
+}
+
+}  // namespace calotype::cuda
