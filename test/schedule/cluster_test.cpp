@@ -42,9 +42,15 @@ TEST(Cluster, IsRefused) {
   twice["by"].gpu_blocks("y").cluster("c").cluster("d");
   expect_refused(blur(), twice, {"'c' is bound to the blocks of a cluster already"}, hopper);
   shared = rows(16);
-  shared["bx"].compute_at("by", "y").store_in(Memory::Shared).split("x", "c", "xi", 16).cluster("c");
-  expect_refused(blur(), shared,
-                 {"each block of the cluster would compute a part of 'bx'", "store_in(register)"}, hopper);
+  shared["bx"].compute_at("by", "y").split("x", "c", "xi", 16).cluster("c");
+  expect_refused(
+      blur(), shared,
+      {"each block of the cluster would compute a part of 'bx'", "store_in(register) or store_in(shared)"},
+      hopper);
+  // Neighbours across the end of a part lie in another block.
+  shared["bx"].store_in(Memory::Shared);
+  expect_refused(blur(), shared, {"'bx' is held in shared memory of cluster rank", "another block uses it"},
+                 hopper);
 }
 
 }  // namespace calotype::test

@@ -75,4 +75,40 @@ TEST(Copy, IsRefusedByWhatIsCopiedAndWhere) {
       {"which is computed inside the same kernel", "compute_root on"}, gpu);
 }
 
+const Target hopper = Target::cuda("sm_90a");
+
+TEST(Copy, InBulkIsRecorded) {
+  Schedule s = shared_operands();
+  s["A.in(acc)"].copy(Copy::Bulk);
+  EXPECT_TRUE(s.check(matmul(), hopper).empty());
+  expect_round_trip(matmul(), s, hopper);
+  expect_spelling(matmul(), s, R"-({ "stage": "A.in(acc)", "do": "copy", "how": "bulk" })-",
+                  R"-(s["A.in(acc)"].copy(Copy::Bulk);)-", hopper);
+}
+
+TEST(Copy, InBulkIsRefused) {
+  Schedule old = shared_operands();
+  old["A.in(acc)"].copy(Copy::Bulk);
+  expect_refused(matmul(), old, {"cuda-sm_80 has no bulk copies", "sm_90 and later"}, Target::cuda("sm_80"));
+
+  Schedule vectors = old, threads = old, across = old, swizzled = old;
+  vectors["A.in(acc)"].vectorize("d0", 4);
+  expect_refused(matmul(), vectors, {"copied in whole rows", "innermost loop 'd0.v' is vector"}, hopper);
+  threads["A.in(acc)"].gpu_threads("d0");
+  expect_refused(matmul(), threads, {"innermost loop 'd0' is gpu_thread"}, hopper);
+  across["A.in(acc)"].reorder("d1", "d0");
+  expect_refused(matmul(), across, {"elements of 'd1' are no neighbours in its memory"}, hopper);
+  swizzled["A.in(acc)"].swizzle(32);
+  expect_refused(matmul(), swizzled, {"lie in pieces, by #", "no swizzle"}, hopper);
+
+  expect_refused(
+      blur(),
+      [] {
+        Schedule s = tiled();
+        s["bx"].compute_at("by", "xo").store_in(Memory::Shared).copy(Copy::Bulk);
+        return s;
+      }(),
+      {"'bx' computes", "changes nothing on its way"}, hopper);
+}
+
 }  // namespace calotype::test
