@@ -2,12 +2,10 @@
 #include "codegen/llvm/carried_extremes.h"
 
 #include <llvm/Analysis/LoopInfo.h>
-#include <llvm/Analysis/MemorySSA.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/PatternMatch.h>
-#include <llvm/Transforms/Scalar/LoopPassManager.h>
 
 #include <vector>
 
@@ -67,12 +65,10 @@ bool is_number(const Value* start) {
   return llvm::PatternMatch::match(start, llvm::PatternMatch::m_APFloat(constant)) && !constant->isNaN();
 }
 
-}  // namespace
-
-llvm::PreservedAnalyses CompareExtremes::run(llvm::Loop& loop, llvm::LoopAnalysisManager&,
-                                             llvm::LoopStandardAnalysisResults&, llvm::LPMUpdater&) {
-  llvm::BasicBlock *latch = loop.getLoopLatch(), *before = loop.getLoopPreheader();
-  if (!latch || !before) return llvm::PreservedAnalyses::all();
+/// Whether anything was changed.
+bool compare_in(const llvm::Loop& loop) {
+  llvm::BasicBlock *latch = loop.getLoopLatch(), *before = loop.getLoopPredecessor();
+  if (!latch || !before) return false;
   bool changed = false;
   for (llvm::PHINode& phi : loop.getHeader()->phis()) {
     if (!phi.getType()->getScalarType()->isFloatTy() || !is_number(phi.getIncomingValueForBlock(before)))
@@ -82,9 +78,19 @@ llvm::PreservedAnalyses CompareExtremes::run(llvm::Loop& loop, llvm::LoopAnalysi
       changed = true;
     }
   }
+  return changed;
+}
+
+}  // namespace
+
+llvm::PreservedAnalyses CompareExtremes::run(llvm::Function& function,
+                                             llvm::FunctionAnalysisManager& analyses) {
+  bool changed = false;
+  for (const llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder())
+    changed |= compare_in(*loop);
   if (!changed) return llvm::PreservedAnalyses::all();
-  llvm::PreservedAnalyses kept = llvm::getLoopPassPreservedAnalyses();
-  kept.preserve<llvm::MemorySSAAnalysis>();
+  llvm::PreservedAnalyses kept;
+  kept.preserveSet<llvm::CFGAnalyses>();
   return kept;
 }
 

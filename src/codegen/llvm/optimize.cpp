@@ -36,10 +36,10 @@ llvm::FunctionPassManager function_passes() {
   llvm::LoopPassManager loops;
   loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
   loops.addPass(SeparateOffsets());
-  loops.addPass(CompareExtremes());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true,
                                                        /*UseBlockFrequencyInfo=*/false));
-  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/false));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));  // finds what promoted memory starts from
+  passes.addPass(CompareExtremes());
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::InferAlignmentPass());
   return passes;
