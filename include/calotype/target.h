@@ -6,7 +6,8 @@
 namespace calotype {
 
 /// One grammar in C++, JSON, command line and CMake: host, host-x86_64-avx2, host-x86_64-avx512,
-/// host-aarch64-neon, cuda (the device present), cuda-sm_90a, cuda-interpreter, cuda-interpreter-sm_90a.
+/// host-x86_64-avx512vnni, host-aarch64-neon, cuda (the device present), cuda-sm_90a, cuda-interpreter,
+/// cuda-interpreter-sm_90a.
 struct Target {
   enum class Kind { Host, Cuda, CudaInterpreter };
   Kind kind = Kind::Host;

@@ -155,6 +155,13 @@ std::string print_atom(const Expr& e) {
     case Op::Ramp:
     case Op::Broadcast:
       return fmt::format("{}({}, {})", info(e->op).text, list(e->args), e->type.lanes);
+    case Op::ReduceAdd:
+    case Op::ReduceMin:
+    case Op::ReduceMax:
+    case Op::ReduceMul:
+      if (e->type.is_vector())
+        return fmt::format("{}({}, {})", info(e->op).text, list(e->args), e->type.lanes);
+      [[fallthrough]];
     default:
       return fmt::format("{}({})", info(e->op).text, list(e->args));
   }

@@ -9,7 +9,8 @@
 namespace calotype {
 namespace {
 
-const std::vector<std::string> kHostArchs = {"x86_64-avx2", "x86_64-avx512", "aarch64-neon"};
+const std::vector<std::string> kHostArchs = {"x86_64-avx2", "x86_64-avx512", "x86_64-avx512vnni",
+                                             "aarch64-neon"};
 const std::vector<std::string> kCudaArchs = {"sm_80",  "sm_86",   "sm_89",  "sm_90",
                                              "sm_90a", "sm_100a", "sm_120a"};
 

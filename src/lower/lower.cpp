@@ -84,6 +84,7 @@ Program lower(Scheduled scheduled, const Options& options, Trace* trace) {
   pass("simplify", [&] { each(units, [&](const ir::Stmt& s) { return simplify_stmt(s, tree.facts); }); });
   pass("partition", [&] { each(units, [&](const ir::Stmt& s) { return simplify_stmt(partition_loops(s, tree.facts, options.target.is_gpu()), tree.facts); }); });
   pass("vectorize", [&] { each(units, [&](const ir::Stmt& s) { return vectorize_loops(s, with_loops(tree.facts, s)); }); });
+  if (!options.target.is_gpu()) pass("groups", [&] { each(units, [&](const ir::Stmt& s) { return group_lanes(s, tree.facts); }); });
   pass("unroll", [&] { each(units, [&](const ir::Stmt& s) { return unroll_loops(s, with_loops(tree.facts, s)); }); });
   pass("clean up", [&] { each(units, [&](const ir::Stmt& s) { return simplify_stmt(s, tree.facts); }); });
   pass("copies", [&] { check_copies(tree, units); });

@@ -50,6 +50,7 @@ std::vector<Unit> emit(const LoopTree& tree, bool profile = false);
 ir::Stmt partition_loops(const ir::Stmt& s, const ir::Facts& facts, bool gpu);
 ir::Stmt unroll_loops(const ir::Stmt& s, const ir::Facts& facts);
 ir::Stmt vectorize_loops(const ir::Stmt& s, const ir::Facts& facts);
+ir::Stmt group_lanes(const ir::Stmt& s, const ir::Facts& facts);
 ir::Stmt simplify_stmt(const ir::Stmt& s, const ir::Facts& facts);
 void check_copies(const LoopTree& tree, const std::vector<Unit>& units);
 /// Last of all, in a profiled program.

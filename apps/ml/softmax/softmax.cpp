@@ -25,7 +25,7 @@ Pipeline softmax(const OperatorTypes& types) {
   e(n, i, j, l) = rough ? fast::exp(distance) : exp(distance);
   total(i, j, l) += e(k, i, j, l);
   const Expr own = e(n, i, j, l), all = total(i, j, l);
-  out(n, i, j, l) = cast(type, rough ? fast::divide(own, all) : own / all);
+  out(n, i, j, l) = cast(type, rough ? fast::divide(own, all) : own * (1.0f / all));
   return Pipeline("softmax", {x}, {Output(out, {N, D1, D2, D3})});
 }
 

@@ -12,7 +12,7 @@
 namespace calotype::llvm_backend {
 
 struct Options {
-  /// "" = this machine; "x86_64-avx2", "x86_64-avx512", "aarch64-neon"
+  /// "" = this machine; "x86_64-avx2", "x86_64-avx512", "x86_64-avx512vnni", "aarch64-neon"
   std::string arch;
   /// a * b + c outside `strict_float` becomes one fused operation where the machine has it.
   bool contract = true;

@@ -199,6 +199,7 @@ Value* int_unary(Builder& b, Op op, Type t, Value* x) {
 Value* ExprEmitter::arithmetic(const Expr& e) {
   const Type t = e->args[0]->type;
   if (Value* fused = contracted(e)) return fused;
+  if (Value* sum = accumulated(e)) return sum;
   Value* x = emit(e->args[0]);
   if (e->args.size() == 1) return t.is_float() ? float_unary(b_, e->op, t, x) : int_unary(b_, e->op, t, x);
   Value* y = emit(e->args[1]);
@@ -267,9 +268,7 @@ Value* ExprEmitter::vector_op(const Expr& e) {
       return ramp(e);
     case Op::Broadcast: {
       if (lanes_of(first) == 1) return splat(b_, first, e->type.lanes);
-      std::vector<int> lanes;  // a vector repeated
-      for (int i = 0; i < e->type.lanes; ++i) lanes.push_back(i % lanes_of(first));
-      return b_.CreateShuffleVector(first, lanes);
+      return repeated(b_, first, e->type.lanes / lanes_of(first));
     }
     case Op::Lane: {
       auto lane = ir::as_int(e->args[1]);
@@ -300,38 +299,50 @@ Value* ExprEmitter::ramp(const Expr& e) {
   return b_.CreateAdd(widened(base), b_.CreateMul(widened(stride), llvm::ConstantVector::get(steps)));
 }
 
-/// Neighbours are combined until one lane is left (an odd last one waits): the tree whose leaves are the
-/// lanes in order.
+/// In each group neighbours are combined until one lane is left (an odd last one waits): the tree whose
+/// leaves are the lanes in order.
 Value* ExprEmitter::reduce(const Expr& e) {
+  if (Value* value = dot(e, {})) return value;
   const Type t = e->args[0]->type;
-  Op op = e->op == Op::ReduceAdd   ? Op::Add
-          : e->op == Op::ReduceMul ? Op::Mul
-          : e->op == Op::ReduceMin ? Op::Min
-                                   : Op::Max;
+  const Op op = e->op == Op::ReduceAdd   ? Op::Add
+                : e->op == Op::ReduceMul ? Op::Mul
+                : e->op == Op::ReduceMin ? Op::Min
+                                         : Op::Max;
   Value* v = emit(e->args[0]);
-  while (lanes_of(v) > 1) {
-    int lanes = lanes_of(v), pairs = lanes / 2;
-    std::vector<int> even, odd;
-    for (int i = 0; i < pairs; ++i) even.push_back(2 * i), odd.push_back(2 * i + 1);
-    Type half = t.with_lanes(pairs);
-    auto pick = [&](const std::vector<int>& which) -> Value* {
-      return pairs == 1 ? b_.CreateExtractElement(v, static_cast<uint64_t>(which[0]))
-                        : b_.CreateShuffleVector(v, which);
+  const int groups = e->type.lanes;
+  for (int size = lanes_of(v) / groups; size > 1; size = size / 2 + size % 2) {
+    const int pairs = size / 2;
+    std::vector<int> even, odd, last;
+    for (int i = 0; i < groups * pairs; ++i) {
+      even.push_back(i / pairs * size + i % pairs * 2);
+      odd.push_back(even.back() + 1);
+    }
+    const Type half = t.with_lanes(groups * pairs);
+    const auto pick = [&](const std::vector<int>& which) -> Value* {
+      return which.size() == 1 ? b_.CreateExtractElement(v, static_cast<std::uint64_t>(which[0]))
+                               : b_.CreateShuffleVector(v, which);
     };
     Value *x = pick(even), *y = pick(odd);
     Value* combined = t.is_float()
                           ? narrow(b_, half, float_arithmetic(b_, op, widen(b_, half, x), widen(b_, half, y)))
                           : int_binary(b_, op, half, x, y);
-    if (lanes % 2 == 1) {
-      Value* last = b_.CreateExtractElement(v, static_cast<uint64_t>(lanes - 1));
-      std::vector<int> wider;
-      for (int i = 0; i <= pairs; ++i) wider.push_back(i < pairs ? i : -1);
-      Value* vector = pairs == 1 ? splat(b_, combined, 2) : b_.CreateShuffleVector(combined, wider);
-      combined = b_.CreateInsertElement(vector, last, static_cast<uint64_t>(pairs));
-    }
-    v = combined;
+    v = size % 2 == 0 ? combined : with_last(combined, v, groups);
   }
   return v;
+}
+
+/// Of a reduction: behind the pairs of each group its odd last lane.
+Value* ExprEmitter::with_last(Value* pairs, Value* lanes, int groups) {
+  const int size = lanes_of(lanes) / groups, count = size / 2;
+  std::vector<int> widened, merged;
+  for (int i = 0; i < lanes_of(lanes); ++i) widened.push_back(i < groups * count ? i : -1);
+  Value* all =
+      groups * count == 1 ? splat(b_, pairs, lanes_of(lanes)) : b_.CreateShuffleVector(pairs, widened);
+  for (int g = 0; g < groups; ++g) {
+    for (int i = 0; i < count; ++i) merged.push_back(g * count + i);
+    merged.push_back(lanes_of(lanes) + g * size + size - 1);
+  }
+  return b_.CreateShuffleVector(all, lanes, merged);
 }
 
 }  // namespace calotype::llvm_backend

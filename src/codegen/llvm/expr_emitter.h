@@ -1,6 +1,7 @@
 #pragma once
 // Emits the value of expressions, and accesses to memory, at the builder's place.
 
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -11,6 +12,9 @@
 #include "ir/stmt.h"
 
 namespace calotype::llvm_backend {
+
+/// A sum, difference or product of parts of an index, folded where constants allow it.
+Expr combined_index(ir::Op op, const Expr& x, const Expr& y);
 
 class ExprEmitter {
  public:
@@ -37,9 +41,23 @@ class ExprEmitter {
   llvm::Value* vector_op(const Expr& e);
   llvm::Value* ramp(const Expr& e);
   llvm::Value* reduce(const Expr& e);
+  llvm::Value* with_last(llvm::Value* pairs, llvm::Value* lanes, int groups);
+
+  // dots.cpp
+  bool repeats(const Expr& e) const;
+  llvm::Value* dot(const Expr& e, const Expr& sum);
+  llvm::Value* accumulated(const Expr& e);
 
   // ramp_compare.cpp
+  struct Steps {
+    Expr base;                        ///< scalar
+    std::vector<std::int64_t> steps;  ///< of each lane, from it
+    std::int64_t largest() const { return *std::max_element(steps.begin(), steps.end()); }
+    bool varies() const { return largest() > 0; }
+  };
+  std::optional<Steps> as_steps(const Expr& index, std::int64_t most) const;
   llvm::Value* ramp_comparison(const Expr& e);
+  bool first_row_decides(const Expr& condition) const;
 
   // columns.cpp
   static bool whole_run_is_ours(const ir::Buffer& buffer, const Expr& base, std::int64_t stride, int lanes);
@@ -84,7 +102,8 @@ class ExprEmitter {
   std::optional<Rows> find_rows(const Expr& index) const;
   Expr row_index(const Rows& rows, int row, int lanes) const;
   llvm::Value* row_of(llvm::Value* vector, int row, int lanes);
-  llvm::Value* load_rows(const ir::BufferPtr& buffer, Type type, const Rows& rows, llvm::Value* mask);
+  llvm::Value* load_rows(const ir::BufferPtr& buffer, Type type, const Rows& rows, const Expr& predicate);
+  llvm::Value* load_repeated(const ir::BufferPtr& buffer, Type type, const Rows& rows, const Expr& predicate);
   void store_rows(const ir::BufferPtr& buffer, Type type, llvm::Value* value, const Rows& rows,
                   llvm::Value* mask);
   // atomic.cpp

@@ -98,6 +98,7 @@ Machine this_machine() {
   m.avx2 = m.x86 && host_has({"avx2"});
   m.avx512 = m.x86 && host_has({"avx512f", "avx512bw", "avx512dq", "avx512vl"});
   m.vector_bits = m.avx512 ? 512 : m.avx2 ? 256 : 128;
+  m.dot_bits = m.avx512 && host_has({"avx512vnni"}) ? 512 : m.avx2 && host_has({"avxvnni"}) ? 256 : 0;
   return m;
 }
 
@@ -121,6 +122,14 @@ Machine x86_avx512() {
   return m;
 }
 
+Machine x86_avx512_vnni() {
+  Machine m = x86_avx512();
+  m.cpu = "cascadelake";
+  m.runs_here = m.runs_here && host_has({"avx512vnni"});
+  m.dot_bits = 512;
+  return m;
+}
+
 Machine aarch64_neon() {
   Machine m;
   m.triple = "aarch64-unknown-linux-gnu";
@@ -132,10 +141,12 @@ Machine aarch64_neon() {
 }
 
 Machine describe(const std::string& arch) {
-  static const std::vector<std::pair<std::string, Machine (*)()>> known = {{"", this_machine},
-                                                                           {"x86_64-avx2", x86_avx2},
-                                                                           {"x86_64-avx512", x86_avx512},
-                                                                           {"aarch64-neon", aarch64_neon}};
+  static const std::vector<std::pair<std::string, Machine (*)()>> known = {
+      {"", this_machine},
+      {"x86_64-avx2", x86_avx2},
+      {"x86_64-avx512", x86_avx512},
+      {"x86_64-avx512vnni", x86_avx512_vnni},
+      {"aarch64-neon", aarch64_neon}};
   std::vector<std::string> names;
   for (const auto& [name, make] : known) {
     if (name == arch) {

@@ -18,6 +18,7 @@ struct Machine {
   bool avx2 = false;      ///< masked loads and stores of 32 and 64-bit elements
   bool avx512 = false;    ///< masked loads and stores of every element; 512-bit vectors
   int vector_bits = 128;  ///< widest registers
+  int dot_bits = 0;       ///< x86: widest registers with vpdpbusd and vpdpwssd; 0: it has none
 };
 
 /// Error(Target) with the legal names for an unknown one. The reference stays valid for the life of the

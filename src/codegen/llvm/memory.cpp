@@ -42,7 +42,9 @@ Value* reversed(Builder& b, Value* value) {
 
 bool is_true(const Expr& predicate) { return !predicate.defined() || ir::as_int(predicate) == 1; }
 
-Expr combine(Op op, const Expr& x, const Expr& y) {
+}  // namespace
+
+Expr combined_index(Op op, const Expr& x, const Expr& y) {
   if (ir::is_const(x) && ir::is_const(y)) return ir::fold(op, x->type, {x, y});
   if (op == Op::Mul) {
     if (ir::is_zero(x) || ir::is_one(y)) return x;
@@ -53,8 +55,6 @@ Expr combine(Op op, const Expr& x, const Expr& y) {
   }
   return ir::make(op, x->type, {x, y});
 }
-
-}  // namespace
 
 Expr ExprEmitter::look_through(const Expr& e) const {
   if (e->op != Op::Variable) return e;
@@ -72,10 +72,11 @@ std::optional<ExprEmitter::Affine> ExprEmitter::as_affine(const Expr& index) con
   if (e->op != Op::Add && e->op != Op::Sub && e->op != Op::Mul) return std::nullopt;
   auto x = as_affine(e->args[0]), y = as_affine(e->args[1]);
   if (!x || !y) return std::nullopt;
-  if (e->op != Op::Mul) return Affine{combine(e->op, x->base, y->base), combine(e->op, x->stride, y->stride)};
+  if (e->op != Op::Mul)
+    return Affine{combined_index(e->op, x->base, y->base), combined_index(e->op, x->stride, y->stride)};
   if (!ir::is_zero(y->stride)) std::swap(x, y);
   if (!ir::is_zero(y->stride)) return std::nullopt;
-  return Affine{combine(Op::Mul, x->base, y->base), combine(Op::Mul, x->stride, y->base)};
+  return Affine{combined_index(Op::Mul, x->base, y->base), combined_index(Op::Mul, x->stride, y->base)};
 }
 
 const BufferRef& ExprEmitter::buffer_ref(const ir::BufferPtr& buffer) const {
@@ -158,9 +159,8 @@ Value* ExprEmitter::load(const Expr& e) {
   const Expr predicate = guarded && !is_true(e->args[0]) ? e->args[0] : Expr();
   const Expr& index = e->args.back();
   if (e->type.lanes == 1) return load_scalar(buffer, index, predicate);
-  Value* mask = predicate.defined() ? emit(predicate) : nullptr;
-  if (auto rows = as_rows(index)) return load_rows(buffer, e->type, *rows, mask);
-  return load_vector(buffer, e->type, index, mask);
+  if (auto rows = as_rows(index)) return load_rows(buffer, e->type, *rows, predicate);
+  return load_vector(buffer, e->type, index, predicate.defined() ? emit(predicate) : nullptr);
 }
 
 Value* ExprEmitter::load_scalar(const ir::BufferPtr& buffer, const Expr& index, const Expr& predicate) {

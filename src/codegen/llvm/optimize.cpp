@@ -21,6 +21,8 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
 #include "calotype/error.h"
+#include "codegen/llvm/carried_extremes.h"
+#include "codegen/llvm/dot_offsets.h"
 
 namespace calotype::llvm_backend {
 namespace {
@@ -31,9 +33,13 @@ llvm::FunctionPassManager function_passes() {
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(
       llvm::InstCombinePass(llvm::InstCombineOptions().setMaxIterations(1).setVerifyFixpoint(false)));
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(
-      llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true, /*UseBlockFrequencyInfo=*/false));
-  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/false));
+  llvm::LoopPassManager loops;
+  loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  loops.addPass(SeparateOffsets());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true,
+                                                       /*UseBlockFrequencyInfo=*/false));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));  // finds what promoted memory starts from
+  passes.addPass(CompareExtremes());
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::InferAlignmentPass());
   return passes;

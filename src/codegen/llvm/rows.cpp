@@ -6,15 +6,6 @@ namespace calotype::llvm_backend {
 using ir::Op;
 using llvm::Value;
 
-namespace {
-
-Expr combine(Op op, const Expr& x, const Expr& y) {
-  if (ir::is_const(x) && ir::is_const(y)) return ir::fold(op, x->type, {x, y});
-  return ir::make(op, x->type, {x, y});
-}
-
-}  // namespace
-
 /// The index of several rows that are not one; none for any other.
 std::optional<ExprEmitter::Rows> ExprEmitter::as_rows(const Expr& index) const {
   if (as_affine(index)) return std::nullopt;
@@ -42,20 +33,21 @@ std::optional<ExprEmitter::Rows> ExprEmitter::find_rows(const Expr& index) const
   const int count = std::max(x->count, y->count);
   if (e->op != Op::Mul)
     return Rows{count,
-                {combine(e->op, x->row.base, y->row.base), combine(e->op, x->row.stride, y->row.stride)},
-                combine(e->op, x->step, y->step)};
+                {combined_index(e->op, x->row.base, y->row.base),
+                 combined_index(e->op, x->row.stride, y->row.stride)},
+                combined_index(e->op, x->step, y->step)};
   if (y->count) std::swap(x, y);
   if (y->count) return std::nullopt;
   const Expr& factor = y->row.base;
   return Rows{count,
-              {combine(Op::Mul, x->row.base, factor), combine(Op::Mul, x->row.stride, factor)},
-              combine(Op::Mul, x->step, factor)};
+              {combined_index(Op::Mul, x->row.base, factor), combined_index(Op::Mul, x->row.stride, factor)},
+              combined_index(Op::Mul, x->step, factor)};
 }
 
 /// The index of one row.
 Expr ExprEmitter::row_index(const Rows& rows, int row, int lanes) const {
   const Expr number = ir::make_int(rows.step->type, row);
-  const Expr first = combine(Op::Add, rows.row.base, combine(Op::Mul, rows.step, number));
+  const Expr first = combined_index(Op::Add, rows.row.base, combined_index(Op::Mul, rows.step, number));
   return ir::make(Op::Ramp, first->type.with_lanes(lanes), {first, rows.row.stride});
 }
 
@@ -66,8 +58,41 @@ Value* ExprEmitter::row_of(Value* vector, int row, int lanes) {
   return b_.CreateShuffleVector(vector, taken);
 }
 
-Value* ExprEmitter::load_rows(const ir::BufferPtr& buffer, Type type, const Rows& rows, Value* mask) {
+namespace {
+
+/// Rows of constant steps that are one run of neighbours in memory: lane i of the run is lane order[i] of the
+/// rows.
+std::optional<std::vector<int>> order_in_run(int count, int lanes, const Expr& stride, const Expr& step) {
+  const auto within = ir::as_int(stride), between = ir::as_int(step);
+  const bool follow = within == 1 && between == lanes, interleave = within == count && between == 1;
+  if (!follow && !interleave) return std::nullopt;
+  std::vector<int> order;
+  for (int i = 0; i < count * lanes; ++i) order.push_back(follow ? i : i % count * lanes + i / count);
+  return order;
+}
+
+std::vector<int> inverse(const std::vector<int>& order) {
+  std::vector<int> result(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i)
+    result[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+  return result;
+}
+
+Value* permuted(Builder& b, Value* vector, const std::vector<int>& order) {
+  return vector ? b.CreateShuffleVector(vector, order) : nullptr;
+}
+
+}  // namespace
+
+Value* ExprEmitter::load_rows(const ir::BufferPtr& buffer, Type type, const Rows& rows,
+                              const Expr& predicate) {
   const int lanes = type.lanes / rows.count;
+  if (ir::is_zero(rows.step)) return load_repeated(buffer, type, rows, predicate);
+  Value* mask = predicate.defined() ? emit(predicate) : nullptr;
+  if (const auto order = order_in_run(rows.count, lanes, rows.row.stride, rows.step)) {
+    Value* run = dense_load(buffer, type, address(buffer, emit(rows.row.base)), permuted(b_, mask, *order));
+    return permuted(b_, run, inverse(*order));
+  }
   Value* all = llvm::PoisonValue::get(register_type(b_.getContext(), type));
   for (int row = 0; row < rows.count; ++row) {
     Value* loaded =
@@ -80,10 +105,25 @@ Value* ExprEmitter::load_rows(const ir::BufferPtr& buffer, Type type, const Rows
   return all;
 }
 
+/// One row for all: loaded once, in the lanes that some row wants.
+Value* ExprEmitter::load_repeated(const ir::BufferPtr& buffer, Type type, const Rows& rows,
+                                  const Expr& predicate) {
+  const int lanes = type.lanes / rows.count;
+  Value *mask = predicate.defined() ? emit(predicate) : nullptr, *wanted = row_of(mask, 0, lanes);
+  if (mask && !first_row_decides(predicate))
+    for (int row = 1; row < rows.count; ++row) wanted = b_.CreateOr(wanted, row_of(mask, row, lanes));
+  Value* row = load_vector(buffer, type.with_lanes(lanes), row_index(rows, 0, lanes), wanted);
+  Value* all = repeated(b_, row, rows.count);
+  return mask ? b_.CreateSelect(mask, all, llvm::Constant::getNullValue(all->getType())) : all;
+}
+
 /// Rows in order, so that of equal addresses the last one stays.
 void ExprEmitter::store_rows(const ir::BufferPtr& buffer, Type type, Value* value, const Rows& rows,
                              Value* mask) {
   const int lanes = type.lanes / rows.count;
+  if (const auto order = order_in_run(rows.count, lanes, rows.row.stride, rows.step))
+    return dense_store(buffer, type, permuted(b_, value, *order), address(buffer, emit(rows.row.base)),
+                       permuted(b_, mask, *order));
   for (int row = 0; row < rows.count; ++row)
     store_vector(buffer, type.with_lanes(lanes), row_of(value, row, lanes), row_index(rows, row, lanes),
                  row_of(mask, row, lanes));

@@ -46,6 +46,21 @@ llvm::Value* splat(Builder& b, llvm::Value* value, int lanes) {
   return lanes == 1 ? value : b.CreateVectorSplat(static_cast<unsigned>(lanes), value);
 }
 
+llvm::Value* repeated(Builder& b, llvm::Value* vector, int times) {
+  if (times == 1) return vector;
+  // As one integer, which machines load into all lanes of a register.
+  const unsigned lanes = static_cast<unsigned>(lanes_of(vector)), all = lanes * static_cast<unsigned>(times);
+  llvm::Type* element = vector->getType()->getScalarType();
+  const unsigned bits = element->isIntegerTy() ? lanes * element->getIntegerBitWidth() : 0;
+  if (bits == 16 || bits == 32 || bits == 64) {
+    llvm::Value* whole = b.CreateBitCast(vector, b.getIntNTy(bits));
+    return b.CreateBitCast(splat(b, whole, times), llvm::FixedVectorType::get(element, all));
+  }
+  std::vector<int> taken;
+  for (unsigned i = 0; i < all; ++i) taken.push_back(static_cast<int>(i % lanes));
+  return b.CreateShuffleVector(vector, taken);
+}
+
 llvm::Constant* iota(llvm::Type* element, int lanes, std::int64_t step) {
   if (lanes == 1) return llvm::ConstantInt::get(element, 0);
   std::vector<llvm::Constant*> values;

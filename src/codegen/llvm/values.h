@@ -22,6 +22,8 @@ llvm::Type* with_element(llvm::Type* like, llvm::Type* element);
 int lanes_of(llvm::Value* value);
 /// `value` in every lane; the value itself for one lane.
 llvm::Value* splat(Builder& b, llvm::Value* value, int lanes);
+/// The lanes of a vector so many times, one after the other.
+llvm::Value* repeated(Builder& b, llvm::Value* vector, int times);
 /// An integer vector 0, step, 2 * step, ...; the constant 0 for one lane.
 llvm::Constant* iota(llvm::Type* element, int lanes, std::int64_t step = 1);
 /// `f` of each lane, put together again.
