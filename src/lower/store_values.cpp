@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "schedule/scan.h"
+
 namespace calotype::lower {
 
 static bool reads_any(const Expr& e, const std::vector<ir::BufferPtr>& buffers) {
@@ -60,6 +62,31 @@ ir::Stmt with_slots_moved(const ir::Stmt& stores, const Slots& slots, const ir::
     moves.push_back(ir::store(b, ir::make_var(next), {s->exprs[2]}));
     return ir::let_stmt(next, s->exprs[0], ir::block(std::move(moves)));
   });
+}
+
+const Storage* moving_slots(const LoopTree& tree, StageRef ref) {
+  const auto at = tree.storage.find(ref.func);
+  if (at == tree.storage.end() || !at->second.scan || !at->second.scan->shifts) return nullptr;
+  return ref == at->second.scan->writer ? &at->second : nullptr;
+}
+
+Expr is_stored(const LoopTree& tree, FuncId func, const ir::Buffer& buffer,
+               const std::vector<Expr>& coordinates) {
+  const auto storage = tree.storage.find(func);
+  Expr inside = ir::make_one(Bool());
+  for (std::size_t d = 0; d < coordinates.size(); ++d) {
+    const bool own = storage != tree.storage.end();
+    const Expr first = own ? storage->second.box[d].min : buffer.mins[d];
+    const Expr last = own ? storage->second.box[d].max : buffer.mins[d] + buffer.extents[d] - ir::index(1);
+    inside = inside && coordinates[d] >= first && coordinates[d] <= last;
+  }
+  return inside;
+}
+
+bool is_final(const LoopTree& tree, StageRef ref) {
+  return tree.stored_of.count(ref.func) &&
+         (ref.stage + 1 == static_cast<int>(tree.func(ref.func).stages.size()) ||
+          schedule::folded_scan(tree.scheduled, ref.func));
 }
 
 Expr loaded(Type type, const ir::BufferPtr& buffer, const Expr& index) {

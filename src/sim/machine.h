@@ -142,8 +142,10 @@ void run_atomic(Machine&, Warp&, const Instruction&);
 // As a store, which happens when its group has been waited for.
 void run_async_store(Machine&, Warp&, const Instruction&);
 void run_allocate(Machine&, Warp&, const Instruction&);
-// Shuffles: the value `a` of another lane: of number `b`, or of the number that differs in the bits `site`.
+// Shuffles: the value `a` of another lane: of number `b` (-1: none is needed), or of the number that differs
+// in the bits `site`. Load: what the other lane has at its index `a`, of a site of Code::accesses.
 void run_shuffle(Machine&, Warp&, const Instruction&);
+void run_shuffle_load(Machine&, Warp&, const Instruction&);
 void run_shuffle_xor(Machine&, Warp&, const Instruction&);
 // Control. If: condition `a`, to `target` (Else or End of the branch) where no lane is left. Else: to
 // `target` (End).
