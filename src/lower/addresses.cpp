@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "calotype/error.h"
+#include "lower/holders.h"
 #include "lower/storage_parts.h"
-#include "schedule/gpu.h"
 #include "schedule/lane_nest.h"
 
 namespace calotype::lower {
@@ -39,12 +38,12 @@ Expr Addresses::of(FuncId func, const ir::BufferPtr& b, const std::vector<Expr>&
   auto it = tree_.storage.find(func);
   if (it == tree_.storage.end()) return strided(b, coordinates, {});
   const Storage& storage = it->second;
+  if (storage.layout)
+    return simple(in_registers(func, storage, coordinates, user, open) + start_of_copy(storage, b));
   // Where one coordinate is stored it is the box's first, however it is computed.
   std::vector<Expr> stored = coordinates;
   for (std::size_t d = 0; d < stored.size(); ++d)
     if (storage.shape[d] == 1) stored[d] = storage.box[d].min;
-  if (storage.layout)
-    return simple(in_registers(func, storage, stored, user, open) + start_of_copy(storage, b));
   if (storage.scan && storage.scan->shifts) {
     const auto d = static_cast<std::size_t>(storage.scan->dim);
     std::vector<std::int64_t> rings = storage.folds;
@@ -88,21 +87,6 @@ Expr Addresses::start_of_copy(const Storage& storage, const ir::BufferPtr& b) {
   return storage.copies == 1 ? ir::index(0) : storage.copy * b->strides.back();
 }
 
-const LoopInfo* Addresses::thread_loop(int axis, const std::vector<LoopId>& open) const {
-  for (LoopId id : open) {
-    const LoopInfo& loop = tree_.loop(id);
-    if (loop.binding == ir::Binding::GpuThread && loop.axis == axis && loop.part == ir::ThreadPart::Whole)
-      return &loop;
-  }
-  return nullptr;
-}
-
-const LoopInfo* Addresses::part_loop(ir::ThreadPart part, const std::vector<LoopId>& open) const {
-  for (LoopId id : open)
-    if (tree_.loop(id).part == part) return &tree_.loop(id);
-  return nullptr;
-}
-
 /// Coordinates counted from the first that is stored, or places in the ring.
 std::vector<Expr> Addresses::positions(const Storage& storage, const std::vector<Expr>& coordinates) const {
   std::vector<Expr> all;
@@ -123,40 +107,6 @@ Expr Addresses::strided(const ir::BufferPtr& b, const std::vector<Expr>& coordin
     total = total + (ring ? c % ir::index(folds[d]) : c - b->mins[d]) * b->strides[d];
   }
   return simple(total);
-}
-
-/// Where the thread at hand is among those that may hold the Func's elements.
-std::vector<Addresses::Place> Addresses::places_of(FuncId func, const std::vector<LoopId>& open) const {
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  const auto own = [&](const LoopInfo* loop) { return loop ? ir::make_var(loop->var) - loop->min : Expr(); };
-  std::vector<Place> places;
-  const Expr x = own(thread_loop(0, open)), lane = own(part_loop(ir::ThreadPart::Lane, open)),
-             warp = own(part_loop(ir::ThreadPart::Warp, open)), lanes = ir::index(schedule::warp_lanes);
-  bool by_lane = false, by_warp = false;
-  for (LoopId id : tree_.scheduled.of(func).stages[0].loops) {
-    by_lane |= tree_.loop(id).part == ir::ThreadPart::Lane;
-    by_warp |= tree_.loop(id).part == ir::ThreadPart::Warp;
-  }
-  if (!by_lane && !by_warp) {
-    const bool both = lane.defined() && warp.defined();
-    places.push_back({layout::Axis::ThreadX, "thread.x", 0, most, both ? warp * lanes + lane : x});
-  }
-  if (by_lane)
-    places.push_back({layout::Axis::ThreadX, "lane", 0, schedule::warp_lanes,
-                      lane.defined() || !x.defined() ? lane : x % lanes});
-  if (by_warp)
-    places.push_back({layout::Axis::ThreadX, "thread.x", schedule::warp_lanes, most,
-                      warp.defined() ? warp * lanes
-                      : x.defined()  ? x / lanes * lanes
-                                     : x});
-  places.push_back({layout::Axis::ThreadY, "thread.y", 0, most, own(thread_loop(1, open))});
-  places.push_back({layout::Axis::ThreadZ, "thread.z", 0, most, own(thread_loop(2, open))});
-  for (LoopId id : open)
-    if (tree_.loop(id).binding == ir::Binding::GpuCluster)
-      places.push_back({layout::Axis::Rank, "cluster rank", 0, most, own(&tree_.loop(id))});
-  if (places.back().axis != layout::Axis::Rank)
-    places.push_back({layout::Axis::Rank, "cluster rank", 0, most, Expr()});
-  return places;
 }
 
 /// A stage whose loop deals its elements out to threads updates no copies that other threads have of them.
@@ -185,11 +135,14 @@ void Addresses::require_dealt_out(FuncId func, const layout::Layout& layout, Sta
 /// (or block of the cluster) that runs this.
 Expr Addresses::in_registers(FuncId func, const Storage& storage, const std::vector<Expr>& coordinates,
                              StageRef user, const std::vector<LoopId>& open) const {
-  std::vector<Expr> local;
-  for (std::size_t d = 0; d < coordinates.size(); ++d)
-    local.push_back(simple(coordinates[d] - storage.box[d].min));
+  std::vector<Expr> local = within_storage(storage, coordinates, tree_.facts);
+  // Threads past the only element there is are no holders of it, and do nothing.
+  for (const layout::Digit& digit : storage.layout->digits())
+    if (const auto d = static_cast<std::size_t>(digit.dim);
+        user.func == func && digit.axis != layout::Axis::Register && storage.shape[d] == 1)
+      local[d] = simple(cast(Int(64), coordinates[d]) - storage.box[d].min);
   if (user.func == func) require_dealt_out(func, *storage.layout, user);
-  for (const Place& place : places_of(func, open)) {
+  for (const HolderPlace& place : holder_places(tree_, func, open)) {
     if (!storage.layout->uses(place.axis)) continue;
     const Expr holder = storage.layout->position(place.axis, local, tree_.facts, place.from, place.below);
     if (!place.own.defined() || !ir::prove_equal(holder, simple(place.own), tree_.facts))

@@ -22,24 +22,11 @@ class Addresses {
   static Expr start_of_copy(const Storage& storage, const ir::BufferPtr& buffer);
 
  private:
-  /// A part of an axis on which a layout deals out elements, and the position there of the thread at hand
-  /// (undefined where no loop tells it).
-  struct Place {
-    layout::Axis axis;
-    const char* name;
-    std::int64_t from, below;  ///< weights of the layout's digits
-    Expr own;
-  };
   /// The slot of an element of a scan whose slots move up, used by a stage inside the loops `open`. What the
   /// update reads is where it was before they moved.
   Expr slot_of(const FoldedScan& scan, const std::vector<Expr>& coordinates, StageRef user,
                const std::vector<LoopId>& open) const;
-  /// The loop among `open` that is bound to all of this axis of the block's threads; null if none is.
-  const LoopInfo* thread_loop(int axis, const std::vector<LoopId>& open) const;
-  /// The one that is bound to lanes, or to warps.
-  const LoopInfo* part_loop(ir::ThreadPart part, const std::vector<LoopId>& open) const;
   void require_dealt_out(FuncId func, const layout::Layout& layout, StageRef user) const;
-  std::vector<Place> places_of(FuncId func, const std::vector<LoopId>& open) const;
   Expr simple(const Expr& e) const { return algebra_.simplify(e); }
   std::vector<Expr> positions(const Storage& storage, const std::vector<Expr>& coordinates) const;
   Expr in_registers(FuncId func, const Storage& storage, const std::vector<Expr>& coordinates, StageRef user,

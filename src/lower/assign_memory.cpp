@@ -84,6 +84,7 @@ class MemoryPass {
       storage.buffers.push_back(ir::make_buffer(std::move(b)));
     }
     if (around.kernel) make_ring(func, *around.kernel);
+    if (storage.layout) publish(func, storage, around);
   }
 
   /// The barriers that count the Func's bulk copies.
@@ -106,6 +107,27 @@ class MemoryPass {
     b.mins.push_back(ir::index(0));
     b.extents.push_back(ir::index(storage.copies));
     b.strides.push_back(held);
+  }
+
+  /// Room in shared memory for what other threads read there.
+  void publish(FuncId func, Storage& storage, const Surroundings& around) {
+    const bool read = std::any_of(tree_.conversions.begin(), tree_.conversions.end(), [&](const auto& entry) {
+      return entry.first.second == func && entry.second == Conversion::Shared;
+    });
+    if (!read) return;
+    for (const ir::BufferPtr& own : storage.buffers) {
+      ir::Buffer b{.name = own->name + ".shared", .type = own->type, .space = MemorySpace::Shared};
+      std::int64_t stride = 1;
+      for (std::size_t d = 0; d < storage.box.size(); ++d) {
+        const std::int64_t extent = storage.layout->extent(static_cast<int>(d));
+        b.mins.push_back(storage.box[d].min);
+        b.extents.push_back(ir::index(extent));
+        b.strides.push_back(ir::index(stride));
+        stride *= extent;
+      }
+      b.offset = reserve_shared(func, b, *around.kernel);
+      storage.published.push_back(ir::make_buffer(std::move(b)));
+    }
   }
 
   /// What only shared memory can have.

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "lower/atomic_updates.h"
 #include "lower/call_function.h"
 #include "lower/combine_threads.h"
+#include "lower/converted_reads.h"
 #include "lower/domain_condition.h"
 #include "lower/fetch_ahead.h"
 #include "lower/first_thread.h"
@@ -26,7 +28,6 @@
 #include "lower/row_copy.h"
 #include "lower/store_values.h"
 #include "lower/trace_lines.h"
-#include "schedule/scan.h"
 
 namespace calotype::lower {
 namespace {
@@ -77,8 +78,25 @@ class Emitter {
 
   ir::Stmt children(const Node& node) {
     std::vector<ir::Stmt> stmts;
-    for (const Node& child : node.children) stmts.push_back(emit_node(child));
+    for (const Node& child : node.children)
+      stmts.push_back(node.kind == NodeKind::Produce && publishes(child) ? emit_published(child)
+                                                                         : emit_node(child));
     return ir::block(std::move(stmts));
+  }
+
+  /// The loops of a definition once more, as the same loops with names of their own.
+  ir::Stmt emit_published(const Node& nest) {
+    const auto guards_before = placed_;
+    std::erase_if(placed_, [&](const auto& guard) { return guard.first == nest.stage; });
+    const ir::Stmt s = emit_node(nest);
+    placed_ = guards_before;
+    return fresh_copy(s);
+  }
+
+  ir::Stmt emit_publish(StageRef ref) {
+    const std::vector<Expr> coordinates = target_coordinates(ref);
+    const ir::Stmt s = publish_element(tree_, ref.func, coordinates, target_indices(ref, coordinates));
+    return guarded(ref, one_thread(ref, tree_.storage.at(ref.func).published.front(), s), nullptr);
   }
 
   ir::Stmt emit_node(const Node& node) {
@@ -101,6 +119,8 @@ class Emitter {
         return combine_threads(node.stage).send();
       case NodeKind::Combine:
         return emit_combine(node.stage);
+      case NodeKind::Publish:
+        return emit_publish(node.stage);
       case NodeKind::Sync:
         return ir::synchronise(node.sync, node.slot);
       case NodeKind::First:
@@ -118,8 +138,8 @@ class Emitter {
     return ir::for_loop(info, ir::index(0), ir::index(node.count), body);
   }
 
-  /// The children for an iteration of the loop; they may be emitted again for another. Commits happen whether
-  /// there is that iteration or not, arrivals where there is.
+  /// The children for an iteration of the loop, and again for another: commits whether there is that one or
+  /// not.
   ir::Stmt emit_iteration(const Node& node, const Expr& iteration) {
     const auto guards_before = placed_;
     std::vector<ir::Stmt> stmts, syncs;
@@ -162,15 +182,12 @@ class Emitter {
     return body;
   }
 
-  bool is_around_reduction(StageRef stage, LoopId loop) {
-    return tree_.reductions.count(stage) > 0 && !partial_results(stage)->has(loop);
-  }
-
   ir::Stmt emit_realize(const Node& node) {
     const Storage& storage = tree_.storage.at(node.func);
     ir::Stmt s = children(node);
     for (auto buffer = storage.buffers.rbegin(); buffer != storage.buffers.rend(); ++buffer)
       if ((*buffer)->space != ir::MemorySpace::Global) s = ir::allocate(*buffer, s);  // the plan's
+    for (const ir::BufferPtr& buffer : storage.published) s = ir::allocate(buffer, s);
     for (auto let = storage.lets.rbegin(); let != storage.lets.rend(); ++let)
       s = ir::let_stmt(let->symbol, let->value, s);
     return s;
@@ -215,7 +232,8 @@ class Emitter {
     ir::Stmt body = children(node);
     // The innermost block loop comes here first.
     if (production_ && loop.binding == ir::Binding::GpuBlock) body = with_production(open_blocks(), body);
-    if (loop.sharers.empty() && !is_around_reduction(node.stage, node.loop))
+    const bool around = tree_.reductions.count(node.stage) && !partial_results(node.stage)->has(node.loop);
+    if (loop.sharers.empty() && !around && !tree_.shuffles(node.stage))
       body = guarded(node.stage, body, loop.var);
     open_.pop_back();
     std::vector<ir::Stmt> first;
@@ -230,22 +248,18 @@ class Emitter {
     return partial->wrap(s, [&](const std::vector<Expr>& values) { return finish(node.stage, values); });
   }
 
-  /// One copy for the block if no loop around is bound to its threads, else one for each of them.
   ir::Stmt emit_row(const Node& node) {
-    const auto by_one = [&](const ir::Stmt& s) { return first_thread(node.stage.func, s, false); };
-    const bool common = std::none_of(open_.begin(), open_.end(), [&](LoopId id) {
-      return tree_.loop(id).binding == ir::Binding::GpuThread;
-    });
     const ir::Stmt loop = emit_loop(node);
     in_row_ = false;
-    const ir::Stmt s = row_copy(tree_, node.stage, loop, common, by_one);
-    return common ? s : by_one(s);
+    return row_copy(tree_, node.stage, loop, open_,
+                    [&](const ir::Stmt& s) { return first_thread(node.stage.func, s, false); });
   }
 
   /// What a stage runs inside loops that it shares has the stage's guards around it and nothing else has.
   ir::Stmt in_shared_loops(const Node& node, ir::Stmt s) {
     const auto is_shared = [&](LoopId id) { return !tree_.loop(id).sharers.empty(); };
     if (node.kind == NodeKind::Loop && is_shared(node.loop)) return s;
+    if (tree_.shuffles(node.stage)) return s;
     for (auto id = open_.rbegin(); id != open_.rend() && is_shared(*id); ++id)
       if (runs_in(node.stage, *id)) s = guarded(node.stage, s, tree_.loop(*id).var);
     return s;
@@ -262,7 +276,9 @@ class Emitter {
     const std::vector<Guard>& guards = tree_.stages.at(stage).guards;
     for (std::size_t i = guards.size(); i-- > 0;) {
       if (masks_one_side(guards[i])) continue;
-      const bool here = var ? ir::uses(guards[i].condition, var) : !tests_a_loop(stage, guards[i].condition);
+      const bool here = var                     ? ir::uses(guards[i].condition, var)
+                        : tree_.shuffles(stage) ? true
+                                                : !tests_a_loop(stage, guards[i].condition);
       if (here && placed_.insert({stage, i}).second) body = conditional(guards[i], body);
     }
     return body;
@@ -308,6 +324,7 @@ class Emitter {
     const PartialResults* partial = partial_results(ref);
     const std::vector<ir::BufferPtr>& buffers = buffers_of(ref.func);
     checks_.clear();
+    converted_.reset();
     const DomainCondition condition = parts_of(def.predicate);
     const Tested plain = tested(condition.plain, ref), reading = tested(condition.reading, ref);
     const std::vector<Expr> coordinates = target_coordinates(ref);
@@ -323,11 +340,13 @@ class Emitter {
         return values;
       };
       const ir::Stmt stores =
-          partial  ? partial->accumulate(placed(partial->proof().terms))
-          : async_ ? start_copy(buffers, placed(def.values())[0], indices[0])
+          partial ? partial->accumulate(placed(partial->proof().terms))
+          : async_
+              ? ir::async_store(ir::store(buffers.front(), carried_ = placed(def.values())[0], {indices[0]}))
           : is_atomic(tree_, ref) && buffers.size() == 1
               ? update(ref, placed({def.reduce_term}), indices)
-              : in_turn(ref, store_values(buffers, placed(def.values()), indices, moving(ref)), indices);
+              : in_turn(ref, store_values(buffers, placed(def.values()), indices, moving_slots(tree_, ref)),
+                        indices);
       for (ir::Stmt& check : checks_) check = for_needed(tree_, ref, check);
       checks_.push_back(partial ? stores
                                 : with_masked_stores(tree_, ref,
@@ -337,24 +356,13 @@ class Emitter {
     }
     s = plain.around(reading.around(s));
     if (!partial) s = one_thread(ref, buffers.front(), copied_out(ref, s, indices, coordinates));
-    return guarded(ref, s, nullptr);
-  }
-
-  /// The value is kept for the caller's copy, which cannot wait for what has been started.
-  ir::Stmt start_copy(const std::vector<ir::BufferPtr>& to, const Expr& value, const Expr& index) {
-    return ir::async_store(ir::store(to.front(), carried_ = value, {index}));
-  }
-
-  /// The storage of the scan that the stage writes, if its last values are in slots that move; else null.
-  const Storage* moving(StageRef ref) const {
-    const auto at = tree_.storage.find(ref.func);
-    if (at == tree_.storage.end() || !at->second.scan || !at->second.scan->shifts) return nullptr;
-    return ref == at->second.scan->writer ? &at->second : nullptr;
+    s = guarded(ref, s, nullptr);
+    return converted_ ? converted_->around(s) : s;
   }
 
   /// Slots move before a new value is stored.
   ir::Stmt moved_up(StageRef ref, const ir::Stmt& stores) {
-    const Storage* storage = moving(ref);
+    const Storage* storage = moving_slots(tree_, ref);
     if (!storage) return stores;
     const FoldedScan& scan = *storage->scan;
     const auto dim = static_cast<std::size_t>(scan.dim);
@@ -444,13 +452,15 @@ class Emitter {
 
   /// What follows the loops of partial results: the place is updated where it is one of the region's.
   ir::Stmt finish(StageRef ref, const std::vector<Expr>& values) {
+    converted_.reset();
     const std::vector<Expr> coordinates = target_coordinates(ref);
     const std::vector<Expr> indices = target_indices(ref, coordinates);
     ir::Stmt s =
         with_store_lines(tree_, ref, buffers_of(ref.func), update(ref, values, indices), coordinates);
     s = copied_out(ref, s, indices, coordinates);
     // A condition of the domain may leave out every term of a place that lies outside what is stored.
-    if (tree_.def(ref).predicate.defined()) s = ir::if_then(is_stored(ref, coordinates), s);
+    if (tree_.def(ref).predicate.defined())
+      s = ir::if_then(simple(is_stored(tree_, ref.func, *buffers_of(ref.func).front(), coordinates)), s);
     s = one_thread(ref, buffers_of(ref.func).front(), s);
     for (const Guard& g : tree_.stages.at(ref).guards) {
       const std::vector<LoopId>& loops = tree_.schedule_of(ref).loops;
@@ -462,23 +472,9 @@ class Emitter {
     return s;
   }
 
-  Expr is_stored(StageRef ref, const std::vector<Expr>& coordinates) {
-    const auto storage = tree_.storage.find(ref.func);
-    const bool own = storage != tree_.storage.end();
-    return simple(is_inside(coordinates, own ? storage->second.box : box_of(*buffers_of(ref.func).front())));
-  }
-
-  /// Whether what the stage writes are the values that are stored for the caller. Of a scan of which memory
-  /// has the last ones alone each stage writes some.
-  bool is_final(StageRef ref) const {
-    return tree_.stored_of.count(ref.func) &&
-           (ref.stage + 1 == static_cast<int>(tree_.func(ref.func).stages.size()) ||
-            schedule::folded_scan(tree_.scheduled, ref.func));
-  }
-
   ir::Stmt copied_out(StageRef ref, ir::Stmt s, const std::vector<Expr>& indices,
                       const std::vector<Expr>& coordinates) {
-    if (!is_final(ref)) return s;
+    if (!is_final(tree_, ref)) return s;
     const std::vector<ir::BufferPtr>& buffers = buffers_of(ref.func);
     for (std::size_t c = 0; c < buffers.size(); ++c)
       s = ir::block({s, for_needed(tree_, ref,
@@ -540,6 +536,10 @@ class Emitter {
       return loaded(call->type, b, addresses_.strided(b, call->args, {}));
     }
     const FuncId func{callee.index};
+    if (tree_.conversion(reader, func)) {
+      if (!converted_) converted_.emplace(tree_, *kernel_, reader, open_);
+      return converted_->read(call);
+    }
     const ir::BufferPtr& b = buffers_of(func)[callee.component];
     return loaded(call->type, b, addresses_.of(func, b, call->args, reader, open_));
   }
@@ -581,11 +581,12 @@ class Emitter {
   ir::Algebra algebra_;
   Addresses addresses_;
   bool gpu_, profile_;
-  std::vector<ir::Stmt> checks_;  ///< of the definition at hand, and what it prints
-  bool kept_ = false;             ///< the value at hand stays as it is
-  bool async_ = false;            ///< the body at hand starts copies
-  bool in_row_ = false;           ///< and is part of a row, whose loop says by whom
-  Expr carried_;                  ///< what it copies
+  std::vector<ir::Stmt> checks_;             ///< of the definition at hand, and what it prints
+  bool kept_ = false;                        ///< the value at hand stays as it is
+  bool async_ = false;                       ///< the body at hand starts copies
+  bool in_row_ = false;                      ///< and is part of a row, whose loop says by whom
+  Expr carried_;                             ///< what it copies, for the caller too, who cannot wait for it
+  std::optional<ConvertedReads> converted_;  ///< of the definition at hand, once it has some
   const KernelInfo* kernel_ = nullptr;
   const Node* production_ = nullptr;  ///< that the kernel at hand begins, and nothing tells of yet
   std::vector<LoopId> open_;

@@ -64,6 +64,7 @@ class Printer {
         break;
       case NodeKind::Realize:
         line(realize_text(node.func));
+        print_conversions(node.func);
         break;
       case NodeKind::Produce:
         line(produce_text(node.func));
@@ -82,6 +83,9 @@ class Printer {
         break;
       case NodeKind::Combine:
         line("combine partial results");
+        break;
+      case NodeKind::Publish:
+        line(tree_.func(node.stage.func).name + " to shared memory");
         break;
       case NodeKind::Sync:
         line(ir::to_string(node.sync) + (node.sync.reason.empty() ? "" : "  # " + node.sync.reason));
@@ -154,6 +158,17 @@ class Printer {
       text += fmt::format(", layout {}", storage.layout->str(names));
     }
     return text + ":";
+  }
+
+  /// "x: converted by shuffles for out".
+  void print_conversions(FuncId func) {
+    ++depth_;
+    for (const auto& [read, conversion] : tree_.conversions)
+      if (read.second == func)
+        line(fmt::format("{}: converted {} for {}", tree_.func(func).name,
+                         conversion == Conversion::Shuffles ? "by shuffles" : "through shared memory",
+                         lang::stage_name(tree_.func(read.first.func), read.first.stage)));
+    --depth_;
   }
 
   void print_loop(const LoopInfo& loop) {

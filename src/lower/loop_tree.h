@@ -46,6 +46,7 @@ enum class NodeKind {
   Reduce,   ///< a reduction by threads: the loops with partial results, then what combines them
   Send,     ///< partial results of a stage go to the slots where other warps find them
   Combine,  ///< partial results of threads become one, which updates the place
+  Publish,  ///< an element in registers goes to shared memory, where other threads read it
   Sync,     ///< a synchronisation of the threads of a block or cluster, placed by the sync pass alone
   First,    ///< the children run for each of the first `count` iterations of a loop that follows, where it
             ///< has them
@@ -54,12 +55,12 @@ enum class NodeKind {
 
 struct Node {
   NodeKind kind;
-  FuncId func;                                      ///< Realize, Produce
-  StageRef stage;                                   ///< Loop (its owner), Body, Reduce, Send, Combine
-  LoopId loop;                                      ///< Loop, First, Ahead
-  std::int64_t count = 0;                           ///< First, Ahead
-  ir::SyncInfo sync;                                ///< Sync
-  Expr slot;                                        ///< Sync of a ring: which slot
+  FuncId func;             ///< Realize, Produce
+  StageRef stage;          ///< Loop (its owner), Body, Reduce, Send, Combine, Publish
+  LoopId loop;             ///< Loop, First, Ahead
+  std::int64_t count = 0;  ///< First, Ahead
+  ir::SyncInfo sync;       ///< Sync
+  Expr slot;               ///< Sync of a ring: which slot
   const instr::Instruction* instruction = nullptr;  ///< Body: what carries it out, set by the pipeline pass
   std::vector<Node> children;
 };
@@ -97,6 +98,9 @@ struct LoopInfo {
   ir::Partition partition = ir::Partition::Auto;
   std::string partition_origin;
   std::vector<StageRef> sharers;  ///< stages beside the owner's that run in it as if it were their own
+  /// Iterations that have something to do, where threads run more of them to take part in shuffles; else
+  /// undefined: all of them.
+  Expr needed;
 };
 
 /// What a function is given to read.
@@ -142,6 +146,9 @@ struct Storage {
   std::vector<Binding> lets;
   /// For Register storage of a whole block: who holds what.
   std::optional<layout::Layout> layout;
+  /// The same elements in shared memory, by component, for readers that the layout is converted for through
+  /// memory; set by the memory pass.
+  std::vector<ir::BufferPtr> published;
   std::int64_t copies = 1;          ///< of all of it, used in turn
   Expr copy;                        ///< which of them is in use, in terms of loops; with several
   std::vector<std::int64_t> shape;  ///< constant upper bounds of the extents, for tiles and stacks; -1: none
@@ -225,6 +232,12 @@ struct RingUse {
   ir::RingPtr ring;  ///< set by the memory pass
 };
 
+/// How a stage reads what other threads hold in registers, set by the tiles pass: a layout is converted.
+enum class Conversion {
+  Shuffles,  ///< lanes of a warp give each other their elements, in front of the stage's definition
+  Shared,    ///< the elements are in shared memory too, written there when all are computed
+};
+
 /// A nest of a root stage that becomes a kernel, keyed by its stage.
 struct KernelInfo {
   std::array<std::int64_t, 3> threads{1, 1, 1};  ///< of the block, by axis: the largest bound extent
@@ -240,12 +253,14 @@ struct LoopTree {
   std::vector<LoopInfo> loops;  ///< by LoopId
   std::vector<FusedPart> fused_parts;
   std::map<StageRef, StageInfo> stages;
-  std::map<FuncId, Storage> storage;                       ///< of realised Funcs that are not outputs
-  std::vector<Kept> kept;                                  ///< by FuncId
-  std::map<StageRef, KernelInfo> kernels;                  ///< set by the tiles pass; empty on the host
-  std::map<StageRef, ThreadReduction> reductions;          ///< of stages with a Reduce node
-  std::vector<RingUse> rings;                              ///< set by the pipeline pass
-  std::map<FuncId, std::size_t> ring_of;                   ///< of Funcs that are copied in bulk: into `rings`
+  std::map<FuncId, Storage> storage;               ///< of realised Funcs that are not outputs
+  std::vector<Kept> kept;                          ///< by FuncId
+  std::map<StageRef, KernelInfo> kernels;          ///< set by the tiles pass; empty on the host
+  std::map<StageRef, ThreadReduction> reductions;  ///< of stages with a Reduce node
+  std::vector<RingUse> rings;                      ///< set by the pipeline pass
+  std::map<FuncId, std::size_t> ring_of;           ///< of Funcs that are copied in bulk: into `rings`
+  /// By reader and the Func in registers that it reads; without an entry each thread reads its own elements.
+  std::map<std::pair<StageRef, FuncId>, Conversion> conversions;
   std::vector<ir::BufferPtr> inputs;                       ///< by InputId
   std::vector<ir::BufferPtr> outputs;                      ///< by position
   std::map<FuncId, std::vector<ir::BufferPtr>> output_of;  ///< by component
@@ -281,6 +296,16 @@ struct LoopTree {
   }
   LoopInfo& loop(LoopId id) { return loops[id.value]; }
   const LoopInfo& loop(LoopId id) const { return loops[id.value]; }
+  std::optional<Conversion> conversion(StageRef reader, FuncId of) const {
+    const auto found = conversions.find({reader, of});
+    return found == conversions.end() ? std::nullopt : std::optional(found->second);
+  }
+  /// Whether the stage has shuffles, so that all lanes of a warp have to reach its definition.
+  bool shuffles(StageRef stage) const {
+    for (const auto& [read, conversion] : conversions)
+      if (read.first == stage && conversion == Conversion::Shuffles) return true;
+    return false;
+  }
   const Kept* find_kept(FuncId id) const {
     for (const Kept& k : kept)
       if (k.func == id) return &k;

@@ -390,6 +390,7 @@ class ProgramMaker {
       f.body = KernelBinder(f, tree_.kernels.at(*unit.kernel)).run(unit.stmt);
       order_tiles(f, tree_, *unit.kernel, facts);
       learn_variables(f, facts);
+      f.body = drop_own_shuffles(f, facts);
       f.body = simplify_stmt(f.body, facts);
     } else {
       f.body = unit.stmt;

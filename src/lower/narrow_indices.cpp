@@ -57,8 +57,9 @@ class ValueNames {
     if (has(*s->symbol())) value(s->exprs[0]);
   }
 
-  /// Operands of loads are addresses.
+  /// Operands of loads are addresses, and lanes are numbers of threads.
   void value(const Expr& e) {
+    if (ir::is(e, ir::Op::Shuffle)) return value(e->args[0]);
     if (ir::is(e, ir::Op::Variable) && ir::symbol_of(e)->kind == ir::SymbolKind::Let)
       symbols_.insert(ir::symbol_of(e)->unique);
     if (ir::is(e, ir::Op::Load) || ir::is(e, ir::Op::LoadIf)) return;
@@ -192,6 +193,8 @@ class Narrower {
       return ir::make(ir::Op::Cast, e->type, {ir::make_var(narrow_symbol(ir::symbol_of(e)))});
     if (ir::is(e, ir::Op::Load) || ir::is(e, ir::Op::LoadIf))
       return ir::map_args(e, [&](const Expr& a) { return narrow(a); });
+    if (ir::is(e, ir::Op::Shuffle))
+      return ir::make(e->op, e->type, {value(e->args[0]), narrow(e->args[1])}, e->attr);
     // Conditions on coordinates decide which accesses happen: they are address arithmetic.
     if (compares_indices(e) && !uses_values(e) && all_fit(e)) return narrow(e);
     if (ir::is(e, ir::Op::Cast) && wide_index(e->args[0]->type) && ir::is(e->args[0], ir::Op::Variable) &&

@@ -69,6 +69,9 @@ ir::Substitution share_values(Expr& e);
 Type stored_type(Type type);
 /// Used by emit: a value whose loads are of stored types, with the bits in place of 8-bit floats.
 Expr expand_float8(const Expr& e);
+/// Used by make_program: the body of a kernel without shuffles by which a thread would get what it has
+/// itself.
+ir::Stmt drop_own_shuffles(const Function& kernel, ir::Facts facts);
 ir::Stmt plain_division(const ir::Stmt& s, const ir::Facts& facts);
 
 // statements -> program

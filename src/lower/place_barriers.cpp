@@ -27,10 +27,12 @@
 namespace calotype::lower {
 namespace {
 
+constexpr int kPublished = -2;
+
 /// Shared storage: of a Func, or the slots of a reduction by threads.
 struct Stored {
   FuncId func;
-  int slots_of = -1;  ///< the stage that is reduced; -1: the Func's own
+  int slots_of = -1;  ///< the stage that is reduced; -1: the Func's own; kPublished: what it has in registers
   auto operator<=>(const Stored&) const = default;
 };
 
@@ -255,7 +257,8 @@ class Barriers {
   /// One nest run by the threads with nothing of the block's order inside: a thread loop, or a body with its
   /// loops.
   bool is_leaf(const Node& node) const {
-    if (node.kind == NodeKind::Body || node.kind == NodeKind::Send || node.kind == NodeKind::Combine)
+    if (node.kind == NodeKind::Body || node.kind == NodeKind::Send || node.kind == NodeKind::Combine ||
+        node.kind == NodeKind::Publish)
       return true;
     if (is_thread_loop(node)) return !has_reduction(node);
     if (node.kind != NodeKind::Loop) return false;
@@ -276,6 +279,7 @@ class Barriers {
             .insert({node.stage.func, node.stage.stage});
       if (node.kind == NodeKind::Combine && tree_.reductions.at(node.stage).exchanges())
         result.read.insert({node.stage.func, node.stage.stage});
+      if (node.kind == NodeKind::Publish) result.written.insert({node.stage.func, kPublished});
       if (node.kind != NodeKind::Body) return;
       require_ordered(*node.instruction, node.stage);
       const bool later = completes_later(*node.instruction);
@@ -285,6 +289,7 @@ class Barriers {
         const ir::Callee& callee = *ir::callee_of(call);
         if (callee.kind != ir::CalleeKind::Func) continue;
         const FuncId read{callee.index};
+        if (tree_.conversion(node.stage, read) == Conversion::Shared) result.read.insert({read, kPublished});
         if (read != node.stage.func && (is_shared(read) || is_of_all(read))) result.read.insert({read});
       }
     });
@@ -327,7 +332,7 @@ class Barriers {
       if (stored(s)) return fmt::format("{} complete before {} read", are(s), it(s));
     for (const std::set<Stored>* stores : {&next.written, &next.started})
       for (const Stored& s : *stores) {
-        if (s.slots_of < 0 && !is_shared(s.func) && !is_ring(s.func)) continue;
+        if (s.slots_of == -1 && !is_shared(s.func) && !is_ring(s.func)) continue;
         if (pending.read.count(s) && is_of_cluster(s))
           return fmt::format("every block of the cluster runs, and has room for {}", name(s));
         if (pending.read.count(s)) return fmt::format("{} been read before {} written again", have(s), it(s));

@@ -2,14 +2,16 @@
 //
 // Requires: resolved loops. Leaves: LoopTree::kernels with the threads of each block; every nest inside a
 // block bound to threads, or run by one thread, or replicated in each (registers); a Layout for Register
-// storage of a whole block. A stage that the schedule leaves unbound and stores in shared memory is dealt out
-// here: its pure loops become rounds of a loop over each axis of the block's threads. Stands after bounds,
-// which gives the shapes, and before memory, which lays them out. Nothing to do on the host.
+// storage of a whole block, and how stages read what other threads hold in it. A stage that the schedule
+// leaves unbound and stores in shared memory is dealt out here: its pure loops become rounds of a loop over
+// each axis of the block's threads. Stands after bounds, which gives the shapes, and before memory, which
+// lays them out. Nothing to do on the host.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "lower/convert_layouts.h"
 #include "lower/passes.h"
 #include "lower/thread_groups.h"
 #include "schedule/gpu.h"
@@ -50,6 +52,7 @@ class Tiles {
     if (total > 1024)
       refuse(stage, fmt::format("a block of {} threads", total), std::to_string(total),
              "at most 1024 threads a block", binds_most(nest));
+    convert_layouts(tree_, info, nest);
     tree_.kernels[stage] = info;
   }
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "calotype/error.h"
 
 namespace calotype::lower {
@@ -127,9 +129,11 @@ bool is_row_copy(const Node& node) {
          node.children[0].instruction->engine == instr::Engine::BulkCopy;
 }
 
-ir::Stmt row_copy(const LoopTree& tree, StageRef stage, const ir::Stmt& loop, bool common,
+ir::Stmt row_copy(const LoopTree& tree, StageRef stage, const ir::Stmt& loop, const std::vector<LoopId>& open,
                   const std::function<ir::Stmt(const ir::Stmt&)>& by_one) {
-  const ir::Stmt copy = Row(tree, stage, loop).run(common);
+  const bool common = std::none_of(
+      open.begin(), open.end(), [&](LoopId id) { return tree.loop(id).binding == ir::Binding::GpuThread; });
+  const ir::Stmt row = Row(tree, stage, loop).run(common), copy = common ? row : by_one(row);
   const ir::Stmt rest = ir::rewrite(loop, [](const ir::Stmt& s) {
     return s->kind == ir::StmtKind::Store && s->is_async() ? ir::block({}) : s;
   });

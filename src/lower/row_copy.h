@@ -11,10 +11,11 @@ namespace calotype::lower {
 bool is_row_copy(const Node& node);
 
 /// The loop's asynchronous store as a BulkStore of all its iterations, or of those that conditions inside
-/// leave; what else is in the loop follows, in a loop that `by_one` places. `common`: no loop around is bound
-/// to threads. Refused: a loop that is not serial, elements that are no neighbours in the Func's memory or,
-/// as far as is known, where they are read, and conditions that do not cut off the end.
-ir::Stmt row_copy(const LoopTree& tree, StageRef stage, const ir::Stmt& loop, bool common,
+/// leave: one for the block if none of the loops `open` around is bound to threads, else one for each of
+/// them, by the first along other axes, as `by_one` says. What else is in the loop follows, in a loop of one
+/// thread. Refused: a loop that is not serial, elements that are no neighbours in the Func's memory or, as
+/// far as is known, where they are read, and conditions that do not cut off the end.
+ir::Stmt row_copy(const LoopTree& tree, StageRef stage, const ir::Stmt& loop, const std::vector<LoopId>& open,
                   const std::function<ir::Stmt(const ir::Stmt&)>& by_one);
 
 }  // namespace calotype::lower

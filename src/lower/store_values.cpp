@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "lower/addresses.h"
+#include "schedule/scan.h"
+
 namespace calotype::lower {
 
 static bool reads_any(const Expr& e, const std::vector<ir::BufferPtr>& buffers) {
@@ -60,6 +63,24 @@ ir::Stmt with_slots_moved(const ir::Stmt& stores, const Slots& slots, const ir::
     moves.push_back(ir::store(b, ir::make_var(next), {s->exprs[2]}));
     return ir::let_stmt(next, s->exprs[0], ir::block(std::move(moves)));
   });
+}
+
+const Storage* moving_slots(const LoopTree& tree, StageRef ref) {
+  const auto at = tree.storage.find(ref.func);
+  if (at == tree.storage.end() || !at->second.scan || !at->second.scan->shifts) return nullptr;
+  return ref == at->second.scan->writer ? &at->second : nullptr;
+}
+
+Expr is_stored(const LoopTree& tree, FuncId func, const ir::Buffer& buffer,
+               const std::vector<Expr>& coordinates) {
+  const auto storage = tree.storage.find(func);
+  return is_inside(coordinates, storage == tree.storage.end() ? box_of(buffer) : storage->second.box);
+}
+
+bool is_final(const LoopTree& tree, StageRef ref) {
+  return tree.stored_of.count(ref.func) &&
+         (ref.stage + 1 == static_cast<int>(tree.func(ref.func).stages.size()) ||
+          schedule::folded_scan(tree.scheduled, ref.func));
 }
 
 Expr loaded(Type type, const ir::BufferPtr& buffer, const Expr& index) {

@@ -25,6 +25,17 @@ struct Slots {
 /// i + 1 takes what slot i has.
 ir::Stmt with_slots_moved(const ir::Stmt& stores, const Slots& slots, const ir::Facts& facts);
 
+/// The storage of the scan that the stage writes, if its last values are in slots that move; else null.
+const Storage* moving_slots(const LoopTree& tree, StageRef ref);
+
+/// Whether the coordinates lie in what is stored of a Func, in its storage or else in the output's buffer.
+Expr is_stored(const LoopTree& tree, FuncId func, const ir::Buffer& buffer,
+               const std::vector<Expr>& coordinates);
+
+/// Whether what the stage writes are the values that are stored for the caller. Of a scan of which memory has
+/// the last ones alone each stage writes some.
+bool is_final(const LoopTree& tree, StageRef ref);
+
 /// A value of the type from a buffer, which may hold the bits of it.
 Expr loaded(Type type, const ir::BufferPtr& buffer, const Expr& index);
 

@@ -187,32 +187,13 @@ class ThreadGroups {
       const bool varies = std::any_of(threads.begin(), threads.end(),
                                       [&](const ir::SymbolPtr& s) { return ir::uses(loop.extent, s); });
       if (is_thread_loop(loop) || loop.binding == ir::Binding::GpuCluster) {
-        run_to(loop, all_of(loop), stage);
+        run_to(tree_, loop, all_positions(loop, kernel_), stage);
         threads.push_back(loop.var);
       } else if (varies) {
-        run_to(loop, constant_extent(tree_, loop, "loop around a reduction by threads", loop.origin), stage);
+        run_to(tree_, loop, constant_extent(tree_, loop, "loop around a reduction by threads", loop.origin),
+               stage);
       }
     }
-  }
-
-  std::int64_t all_of(const LoopInfo& loop) const {
-    if (loop.binding == ir::Binding::GpuCluster) return kernel_.cluster;
-    switch (loop.part) {
-      case ir::ThreadPart::Lane:
-        return std::min(kernel_.threads[0], kWarpLanes);
-      case ir::ThreadPart::Warp:
-        return warps_of(kernel_.threads[0]);
-      default:
-        return kernel_.threads[loop.axis];
-    }
-  }
-
-  void run_to(LoopInfo& loop, std::int64_t extent, StageRef stage) {
-    if (ir::prove_equal(loop.extent, ir::index(extent), tree_.facts)) return;
-    const Expr there = ir::make_var(loop.var) - loop.min < loop.extent;
-    tree_.stages.at(stage).guards.push_back({there, Tail::Predicate, loop.origin});
-    loop.extent = ir::index(extent);
-    tree_.facts.set_range(loop.var, loop.min, ir::simplify(loop.min + ir::index(extent - 1), tree_.facts));
   }
 
   void insert(Node& node, StageRef stage, LoopId around) {
@@ -252,6 +233,27 @@ std::int64_t constant_extent(const LoopTree& tree, const LoopInfo& loop, const c
                .directive = directive,
                .value = ir::to_string(loop.extent),
                .legal = "split it by a constant first, or bound its dimension"});
+}
+
+std::int64_t all_positions(const LoopInfo& loop, const KernelInfo& kernel) {
+  if (loop.binding == ir::Binding::GpuCluster) return kernel.cluster;
+  switch (loop.part) {
+    case ir::ThreadPart::Lane:
+      return std::min(kernel.threads[0], kWarpLanes);
+    case ir::ThreadPart::Warp:
+      return warps_of(kernel.threads[0]);
+    default:
+      return kernel.threads[loop.axis];
+  }
+}
+
+void run_to(LoopTree& tree, LoopInfo& loop, std::int64_t extent, StageRef stage) {
+  if (ir::prove_equal(loop.extent, ir::index(extent), tree.facts)) return;
+  const Expr there = ir::make_var(loop.var) - loop.min < loop.extent;
+  tree.stages.at(stage).guards.push_back({there, Tail::Predicate, loop.origin});
+  if (!loop.needed.defined()) loop.needed = loop.extent;
+  loop.extent = ir::index(extent);
+  tree.facts.set_range(loop.var, loop.min, ir::simplify(loop.min + ir::index(extent - 1), tree.facts));
 }
 
 KernelInfo group_threads(LoopTree& tree, Node& nest) { return ThreadGroups(tree).run(nest); }

@@ -10,6 +10,13 @@ namespace calotype::lower {
 std::int64_t constant_extent(const LoopTree& tree, const LoopInfo& loop, const char* what,
                              const std::string& directive);
 
+/// The threads along the axis of a loop that is bound to them, or the lanes, warps or blocks of a cluster.
+std::int64_t all_positions(const LoopInfo& loop, const KernelInfo& kernel);
+
+/// Makes a loop of the stage run so many iterations; those past its own become a guard's, and
+/// LoopInfo::needed tells them apart.
+void run_to(LoopTree& tree, LoopInfo& loop, std::int64_t extent, StageRef stage);
+
 /// Of the kernel that runs `nest`: the threads of its blocks and the blocks of its clusters. Around the loops
 /// with partial results of threads stand Reduce nodes, with what combines them and how in
 /// LoopTree::reductions.

@@ -190,6 +190,8 @@ class Widener {
   }
 
   ir::Stmt widen_let(const ir::Stmt& s, const Expr& mask) {
+    if (ir::is(s->exprs[0], ir::Op::Shuffle) && lanes_ > 1 && varies_by_axes_alone(s->exprs[0]))
+      return widen_shuffle(s, mask);
     const Expr value = wide(s->exprs[0], mask);
     if (!value->type.is_vector()) return ir::let_stmt(s->symbol(), value, widen(s->body(), mask));
     ir::SymbolPtr symbol = ir::make_symbol(ir::SymbolKind::Let, s->symbol()->name, value->type);
@@ -198,6 +200,38 @@ class Widener {
     const ir::Stmt body = widen(s->body(), mask);
     around_.pop_back();
     return ir::let_stmt(symbol, value, body);
+  }
+
+  bool varies_by_axes_alone(const Expr& e) const {
+    for (std::size_t i = axes_.size(); i < map_.size(); ++i)
+      if (ir::uses(e, map_[i].first)) return false;
+    return varies(e);
+  }
+
+  /// What lanes of the warp give each other is shuffled for one lane of the vector after the other, of which
+  /// many may ask for what their own thread has.
+  ir::Stmt widen_shuffle(const ir::Stmt& s, const Expr& mask) {
+    const Type type = s->symbol()->type;
+    const ir::BufferPtr found = ir::make_buffer({.name = s->symbol()->name,
+                                                 .type = type,
+                                                 .space = ir::MemorySpace::Register,
+                                                 .mins = {ir::index(0)},
+                                                 .extents = {ir::index(lanes_)},
+                                                 .strides = {ir::index(1)}});
+    std::vector<ir::Stmt> stmts;
+    for (int lane = 0; lane < lanes_; ++lane) {
+      ir::Substitution values;
+      for (std::size_t i = 0; i < axes_.size(); ++i)
+        values.emplace_back(
+            axes_[i].loop.var,
+            axes_[i].min + ir::index(lane / product_of(axes_, i + 1, axes_.size()) % axes_[i].lanes));
+      const Expr value = ir::simplify(ir::substitute(s->exprs[0], values), facts_);
+      stmts.push_back(ir::store(found, value, {ir::index(lane)}));
+    }
+    const Expr all = ir::make(ir::Op::Ramp, Int(64, lanes_), {ir::index(0), ir::index(1)});
+    map_.emplace_back(s->symbol(), ir::make(ir::Op::Load, type.with_lanes(lanes_), {all}, found));
+    stmts.push_back(widen(s->body(), mask));
+    return ir::allocate(found, ir::block(std::move(stmts)));
   }
 
   // A loop whose end varies between lanes runs as long as the longest and masks the others.

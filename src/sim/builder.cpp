@@ -230,21 +230,29 @@ Register Builder::reduce(const Expr& e) {
   return parts.front();
 }
 
-/// Lanes of the warp read each other's values.
+/// Lanes of the warp read each other's values. What a lane has in memory of its own is loaded there for those
+/// that ask for it.
 Register Builder::shuffle(const Expr& e) {
-  if (e->type.is_vector()) refuse(code_, "a shuffle of vectors", ir::to_string(e));
-  const Register content = shaped(value(e->args[0]), e->type, 1, false);
+  const int lanes = e->type.lanes;
   const bool by_xor = e->op == Op::ShuffleXor;
   const std::optional<std::int64_t> bits = by_xor ? ir::as_int(e->args[1]) : 0;
   if (!bits) refuse(code_, "a shuffle by bits that are no constant", ir::to_string(e));
+  const Expr& of = e->args[0];
+  const bool loads =
+      !by_xor && ir::is(of, Op::Load) && code_.buffers[buffer_index(ir::buffer_of(of))].is_private();
+  const Expr& content_of = loads ? of->args[0] : of;
+  const Register content = shaped(value(content_of), content_of->type.element(), lanes, false);
   Register lane;
-  if (!by_xor) lane = shaped(value(e->args[1]), e->args[1]->type, 1, false);
-  const Register result = reserve(1, false);
-  Instruction& i = emit(by_xor ? run_shuffle_xor : run_shuffle, by_xor ? "ShuffleXor" : "Shuffle");
+  if (!by_xor) lane = shaped(value(e->args[1]), e->args[1]->type.element(), lanes, false);
+  const Register result = reserve(lanes, false);
+  const int site = loads ? access(ir::buffer_of(of), of->args[0], false) : static_cast<int>(*bits);
+  Instruction& i = by_xor  ? emit(run_shuffle_xor, "ShuffleXor")
+                   : loads ? emit(run_shuffle_load, "ShuffleLoad")
+                           : emit(run_shuffle, "Shuffle");
   i.result = result;
   i.a = content;
   i.b = lane;
-  i.site = static_cast<int>(*bits);
+  i.site = site;
   return result;
 }
 

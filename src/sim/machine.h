@@ -166,8 +166,10 @@ void run_async_store(Machine&, Warp&, const Instruction&);
 // An element of a bulk copy, to a site that has a ring: `b` is the slot.
 void run_ring_store(Machine&, Warp&, const Instruction&);
 void run_allocate(Machine&, Warp&, const Instruction&);
-// Shuffles: the value `a` of another lane: of number `b`, or of the number that differs in the bits `site`.
+// Shuffles: the value `a` of another lane: of number `b` (-1: none is needed), or of the number that differs
+// in the bits `site`. Load: what the other lane has at its index `a`, of a site of Code::accesses.
 void run_shuffle(Machine&, Warp&, const Instruction&);
+void run_shuffle_load(Machine&, Warp&, const Instruction&);
 void run_shuffle_xor(Machine&, Warp&, const Instruction&);
 // Control. If: condition `a`, to `target` (Else or End of the branch) where no lane is left. Else: to
 // `target` (End).

@@ -247,11 +247,10 @@ TEST(RefusedGpuSchedules, Storage) {
         "#3 store_in(register)",
         "W",
         {"split it by a constant"}}},
-      {"registers that another thread would read",
+      {"registers that another thread would update",
        [](Schedule& s) {
          threads(s);
          s["total"].compute_at("out", "xo").store_in(Memory::Register).gpu_threads("y", 8);
-         s["total"].update().gpu_threads("y", 8);
        },
        {kSchedule,
         "'total' is held in registers of thread.x",

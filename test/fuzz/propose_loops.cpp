@@ -163,12 +163,12 @@ void propose_gpu_blocks(Draft& d) {
 
 namespace {
 
-/// Where threads may have partial results of a reduction: now and then the Func goes to registers, as that
-/// asks for.
+/// Now and then the Func goes to registers: threads may then have partial results of a reduction, and others
+/// read what they hold.
 void keep_in_registers(Draft& d) {
   const schedule::FuncSchedule& f = d.state().out.of(d.func);
-  if (d.stage > 0 && f.compute.kind == schedule::Place::Kind::At && f.memory == Memory::Auto &&
-      d.random.chance(50))
+  if (f.compute.kind == schedule::Place::Kind::At && f.memory == Memory::Auto &&
+      d.random.chance(d.stage > 0 ? 50 : 40))
     d.record([&](Schedule& s) { s[d.func_def().name].store_in(Memory::Register); });
 }
 

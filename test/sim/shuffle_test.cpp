@@ -61,6 +61,63 @@ TEST(Shuffles, OfLanesThatDoNotTakePartAreFound) {
             std::string::npos);
 }
 
+/// A thread has two elements in registers, some threads the first alone; others read them.
+struct Elements : Threads {
+  ir::BufferPtr own = storage("own", Int(64), MemorySpace::Register, 2);
+  Expr two = t % 4 != 3;  ///< who has the second
+
+  Elements() : Threads(32) {}
+  Report read(const Expr& slot, const Expr& lane) {
+    return run_body(ir::allocate(own, ir::block({ir::store(own, t * 10, {ir::index(0)}),
+                                                 ir::if_then(two, ir::store(own, t * 10 + 1, {ir::index(1)})),
+                                                 ir::store(out, shuffle(load(own, slot), lane), {t})})));
+  }
+};
+
+TEST(Shuffles, OfWhatAHolderHasInRegisters) {
+  Elements first;
+  EXPECT_TRUE(first.read(ir::index(0), ir::index(31) - first.t).clean());
+  for (std::int64_t i = 0; i < 32; ++i) EXPECT_EQ(first.result[static_cast<std::size_t>(i)], (31 - i) * 10);
+  // Nobody asks lanes 3, 7, ... for what they have not.
+  Elements second;
+  EXPECT_TRUE(second.read(ir::index(1), second.t / 4 * 4).clean());
+  for (std::int64_t i = 0; i < 32; ++i) EXPECT_EQ(second.result[static_cast<std::size_t>(i)], i / 4 * 40 + 1);
+}
+
+TEST(Shuffles, OfWhatTheHolderHasNotAreFound) {
+  Elements k;
+  const Report report = k.read(ir::index(1), k.t / 8 * 8 + 3);
+  ASSERT_EQ(report.findings.size(), 1u) << to_string(report);
+  EXPECT_EQ(first(report).kind, "uninitialised read");
+  EXPECT_EQ(first(report).buffer, "own");
+  EXPECT_NE(first(report).message.find("thread (3, 0, 0)"), std::string::npos) << first(report).message;
+  EXPECT_EQ(first(report).count, 4);
+}
+
+TEST(Shuffles, LanesThatNeedNothingReadNothing) {
+  Elements k;
+  const Report report = k.read(ir::index(1), select(k.t < 16, k.t / 4 * 4, ir::index(-1)));
+  EXPECT_TRUE(report.clean()) << to_string(report);
+  EXPECT_EQ(k.result[15], 121);
+  EXPECT_EQ(k.result[16], -1);
+  Elements beyond;
+  EXPECT_FALSE(beyond.read(ir::index(0), ir::index(-2)).clean());
+}
+
+TEST(Shuffles, OfVectorsAreOnesOfTheirComponents) {
+  Elements k;
+  const Expr slots = ramp(ir::index(0), 2);
+  const Report report = k.run_body(ir::allocate(
+      k.own, ir::block({ir::store(k.own, broadcast(k.t, 2) * 10 + slots, {slots}),
+                        ir::store(k.out,
+                                  ir::make(Op::ReduceAdd, Int(64),
+                                           {shuffle(load(k.own, slots), ramp((k.t + 1) % 16, 2, 16))}),
+                                  {k.t})})));
+  EXPECT_TRUE(report.clean()) << to_string(report);
+  for (std::int64_t i = 0; i < 32; ++i)
+    EXPECT_EQ(k.result[static_cast<std::size_t>(i)], (i + 1) % 16 * 10 + ((i + 1) % 16 + 16) * 10 + 1);
+}
+
 /// Each block writes its number to the next one of the cluster, and reads what it was given.
 struct Ring : KernelMaker {
   static constexpr int kBlocks = 12, kCluster = 4, kThreads = 40;

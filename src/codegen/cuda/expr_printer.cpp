@@ -329,11 +329,13 @@ Text ExprPrinter::select(const Expr& e) {
 
 // ---- Other lanes
 
-/// Every lane of the warp takes part.
+/// Every lane of the warp takes part. One that asks for lane -1 uses nothing, and may have any other's value.
 Text ExprPrinter::shuffle(const Expr& e) {
   const bool by_xor = e->op == Op::ShuffleXor;
   const std::string value = operand(e->args[0], Precedence::Conditional);
-  const std::string lane = print(e->args[1], Arithmetic::Index);
+  const Expr& from = e->args[1];
+  const bool sometimes = ir::is(from, Op::Select) && ir::as_int(from->args[2]) == -1;
+  const std::string lane = print(sometimes ? from->args[1] : from, Arithmetic::Index);
   const std::string name = by_xor ? "shuffle_xor" : "shuffle";
   if (is_half(e->type)) return helper(fmt::format("{}_{}", name, e->type.str()), {value, lane});
   const char* function = by_xor ? "__shfl_xor_sync" : "__shfl_sync";

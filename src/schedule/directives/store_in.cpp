@@ -42,7 +42,9 @@ DirectiveSpec store_in_spec() {
       .name = "store_in",
       .addresses = Addresses::Func,
       .doc =
-          "Chooses the kind of memory: heap or stack on a host; global, shared, register or local on a GPU.",
+          "Chooses the kind of memory: heap or stack on a host; global, shared, register or local on a GPU. "
+          "Registers of a block are dealt out to its threads by the loops of the first definition; what "
+          "other threads read of them comes to them by shuffles within a warp, else through shared memory.",
       .args = {{.name = "memory", .kind = ArgKind::Choice, .doc = "the kind", .choices = memory_options()}},
       .refused = {"the target has no such memory", "the Func is an output",
                   "shared, register or local memory for a Func that is stored outside every block"},
