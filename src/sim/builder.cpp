@@ -211,6 +211,7 @@ Register Builder::lane(const Expr& e) {
 
 /// Neighbours are combined until one is left; an odd last one waits.
 Register Builder::reduce(const Expr& e) {
+  if (e->type.is_vector()) refuse(code_, "a reduction to several lanes", ir::to_string(e));
   const Type element = e->type.element();
   const Op op = e->op == Op::ReduceAdd   ? Op::Add
                 : e->op == Op::ReduceMul ? Op::Mul

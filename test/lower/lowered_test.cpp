@@ -65,11 +65,31 @@ for y in [0, H):  // total: #3 serial(y)
     total.lanes[ramp(0, 1, 8)] = in[ramp(k.o*8 + in.stride.1*y, 1, 8)] + total.lanes[ramp(0, 1, 8)]
   if k.o.rest*8 < W:
     total.lanes[ramp(0, 1, 8)] = select(ramp(k.o.rest*8, 1, 8) < broadcast(W, 8), total.lanes[ramp(0, 1, 8)] + load_if(ramp(k.o.rest*8, 1, 8) < broadcast(W, 8), in[ramp(k.o.rest*8 + in.stride.1*y, 1, 8)]), total.lanes[ramp(0, 1, 8)])
-  total.lanes[ramp(0, 1, 4)] = total.lanes[ramp(1, 2, 4)] + total.lanes[ramp(0, 2, 4)]
-  total.lanes[ramp(0, 1, 2)] = total.lanes[ramp(1, 2, 2)] + total.lanes[ramp(0, 2, 2)]
-  total.lanes[0] = total.lanes[0] + total.lanes[1]
-  total[y] = total[y] + total.lanes[0]
+  total[y] = total[y] + reduce_add(total.lanes[ramp(0, 1, 8)])
 )");
+}
+
+// Partial results of one vector are no memory; those of narrow products that loops keep are of groups of 4.
+TEST(Lowered, GroupsOfLanesOfAReduction) {
+  Dim K("K"), N("N");
+  ImageParam a(Int(8), {K}, "a"), b(Int(8), {N, K}, "b");
+  Var n("n");
+  RDom k(0, K, "k");
+  Func sums("sums"), total("total");
+  sums(n) += cast<std::int32_t>(a(k)) * cast<std::int32_t>(b(n, k));
+  total() += cast<std::int32_t>(a(k));
+  const Pipeline p("narrow", {a, b}, {Output(sums, {N}), Output(total, std::vector<Expr>{})});
+  Schedule s;
+  s["sums"].update().split("k", "ko", "ki", 4).split("n", "no", "ni", 8).reorder("ki", "ni", "no", "ko");
+  s["sums"].update().vectorize("ki").vectorize("ni");
+  s["total"].update().vectorize("k", 64);
+  const std::string text = body(p, s);
+  const std::size_t steady = text.find(", 8) + sums[ramp(no*8, 1, 8)]\n");
+  EXPECT_NE(steady, std::string::npos) << text;
+  EXPECT_GT(text.find("sums.lanes"), steady) << text;
+  EXPECT_NE(text.find("allocate total.lanes: s32[16] in register"), std::string::npos) << text;
+  EXPECT_NE(text.find("reduce_add(s32x64(a[ramp(k.o*64, 1, 64)]), 16)"), std::string::npos) << text;
+  EXPECT_NE(text.find("reduce_add(total.lanes[ramp(0, 1, 16)])"), std::string::npos) << text;
 }
 
 TEST(Lowered, AtomicUpdates) {
