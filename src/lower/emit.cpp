@@ -138,8 +138,7 @@ class Emitter {
     return ir::for_loop(info, ir::index(0), ir::index(node.count), body);
   }
 
-  /// The children for an iteration of the loop, and again for another: commits whether there is that one or
-  /// not.
+  /// The children for an iteration of the loop; commits happen whether there is that one or not.
   ir::Stmt emit_iteration(const Node& node, const Expr& iteration) {
     const auto guards_before = placed_;
     std::vector<ir::Stmt> stmts, syncs;
