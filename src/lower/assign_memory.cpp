@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "lower/partial_results.h"
 #include "lower/passes.h"
@@ -28,7 +29,7 @@ constexpr std::int64_t kSharedAlign = 128;
 constexpr std::int64_t kMostMoved = 256;  // elements that a scan holds, of which each iteration moves all
 
 struct Surroundings {
-  const Node* kernel = nullptr;  // nest of the root stage around, on a GPU
+  std::optional<StageRef> kernel;  // the root stage around, on a GPU
   bool in_threads = false;
 };
 
@@ -41,12 +42,12 @@ class MemoryPass {
  private:
   void walk(const Node& node, Surroundings around) {
     if (node.kind == NodeKind::Realize) realize(node.func, around);
-    if (node.kind == NodeKind::Reduce) make_slots(node.stage, around);
+    if (node.kind == NodeKind::Reduce && around.kernel) make_slots(node.stage, *around.kernel);
     if (node.kind == NodeKind::Loop && tree_.loop(node.loop).binding == ir::Binding::GpuThread)
       around.in_threads = true;
     for (const Node& child : node.children) {
       Surroundings inner = around;
-      if (gpu_ && node.kind == NodeKind::Produce && !around.kernel) inner.kernel = &child;
+      if (gpu_ && node.kind == NodeKind::Produce && !around.kernel) inner.kernel = child.stage;
       walk(child, inner);
     }
   }
@@ -121,7 +122,7 @@ class MemoryPass {
   }
 
   /// Where warps leave their partial results for each other.
-  void make_slots(StageRef stage, const Surroundings& around) {
+  void make_slots(StageRef stage, StageRef kernel) {
     ThreadReduction& reduction = tree_.reductions.at(stage);
     if (!reduction.exchanges()) return;
     const lang::FuncDef& def = tree_.func(stage.func);
@@ -133,7 +134,7 @@ class MemoryPass {
                    .mins = {ir::index(0)},
                    .extents = {ir::index(slots)},
                    .strides = {ir::index(1)}};
-      b.offset = reserve_shared(stage.func, b, *around.kernel);
+      b.offset = reserve_shared(stage.func, b, kernel);
       reduction.slots.push_back(ir::make_buffer(std::move(b)));
     }
   }
@@ -327,7 +328,7 @@ class MemoryPass {
   void reserve_private(FuncId func, const Storage& storage, MemorySpace space, const Surroundings& around) {
     const bool on_stack = space == MemorySpace::Stack;
     if (!on_stack && space != MemorySpace::Local && space != MemorySpace::Register) return;
-    std::int64_t& total = private_bytes_[around.kernel ? around.kernel->stage : StageRef{}];
+    std::int64_t& total = private_bytes_[around.kernel.value_or(StageRef{})];
     const std::int64_t bytes = product(constant_elements(func, storage), bytes_of_point(func));
     const std::int64_t most = on_stack ? kStackLimit : kPrivateLimit;
     if (bytes > most - total)
@@ -341,10 +342,10 @@ class MemoryPass {
     total += bytes;
   }
 
-  std::int64_t reserve_shared(FuncId func, const ir::Buffer& b, const Node& kernel_node) {
+  std::int64_t reserve_shared(FuncId func, const ir::Buffer& b, StageRef kernel_stage) {
     std::int64_t bytes = b.type.bytes();
     for (const Expr& e : b.extents) bytes = product(bytes, *ir::as_int(e));
-    KernelInfo& kernel = tree_.kernels.at(kernel_node.stage);
+    KernelInfo& kernel = tree_.kernels.at(kernel_stage);
     // Swizzles of an address and of a place in the Func are the same from a multiple of 8 rows on.
     const std::int64_t align = std::max<std::int64_t>(kSharedAlign, 8 * b.swizzle);
     const std::int64_t offset = (kernel.shared_bytes + align - 1) / align * align;
