@@ -36,6 +36,10 @@ Wide sum(Wide a, Wide b) {
   return infinite(b) ? b : a + b;
 }
 
+/// Whether neither the sum nor the product of two such ends comes near the limits of int64.
+bool is_small(std::int64_t v) { return v > -(std::int64_t{1} << 31) && v < (std::int64_t{1} << 31); }
+bool is_small(const Range& r) { return is_small(r.lo) && is_small(r.hi); }
+
 /// a / b for b >= 1, infinite operands at their limits.
 Wide quotient(Wide a, Wide b) {
   if (infinite(b)) return a < 0 ? -1 : 0;
@@ -52,6 +56,7 @@ Range Range::of_type(Type t) {
 }
 
 Range operator+(const Range& a, const Range& b) {
+  if (is_small(a) && is_small(b)) return {a.lo + b.lo, a.hi + b.hi};
   return narrow(sum(wide_lo(a), wide_lo(b)), sum(wide_hi(a), wide_hi(b)));
 }
 
@@ -63,7 +68,15 @@ Range operator*(const Range& a, const Range& b) {
 
 Range operator-(const Range& a) { return narrow(-wide_hi(a), -wide_lo(a)); }
 
-Range scaled(const Range& a, std::int64_t c) { return a * Range::point(c); }
+Range scaled(const Range& a, std::int64_t c) {
+  if (!is_small(c)) return a * Range::point(c);
+  if (is_small(a)) {
+    const auto [lo, hi] = std::minmax({a.lo * c, a.hi * c});
+    return {lo, hi};
+  }
+  const auto [lo, hi] = std::minmax({product(wide_lo(a), c), product(wide_hi(a), c)});
+  return narrow(lo, hi);
+}
 
 Range floor_div(const Range& a, const Range& b) {
   // Where facts contradict each other no divisor is left.

@@ -238,23 +238,37 @@ bool Linear::operator==(const Linear& other) const {
   return true;
 }
 
-Linear add(const Linear& a, const Linear& b, std::int64_t scale) {
+namespace {
+
+/// a + scale * b, without the term of `a` at `left_out`.
+Linear sum_of(const Linear& a, const Linear& b, std::int64_t scale, std::size_t left_out) {
   Linear r;
   r.overflow = a.overflow || b.overflow;
   r.constant = checked_add(a.constant, checked_mul(b.constant, scale, r.overflow), r.overflow);
   r.terms.reserve(a.terms.size() + b.terms.size());
-  std::size_t i = 0, j = 0;
+  std::size_t i = left_out == 0 ? 1 : 0, j = 0;
   while (i < a.terms.size() || j < b.terms.size()) {
-    const int order = i == a.terms.size()   ? 1
+    const int order = i >= a.terms.size()   ? 1
                       : j == b.terms.size() ? -1
                                             : compare(a.terms[i].atom, b.terms[j].atom);
     std::int64_t c = order <= 0 ? a.terms[i].coefficient : 0;
     if (order >= 0) c = checked_add(c, checked_mul(b.terms[j].coefficient, scale, r.overflow), r.overflow);
     if (c != 0) r.terms.push_back({order <= 0 ? a.terms[i].atom : b.terms[j].atom, c});
     i += order <= 0;
+    i += i == left_out;
     j += order >= 0;
   }
   return r;
+}
+
+}  // namespace
+
+Linear add(const Linear& a, const Linear& b, std::int64_t scale) {
+  return sum_of(a, b, scale, a.terms.size());
+}
+
+Linear replaced(const Linear& l, std::size_t i, const Linear& by) {
+  return sum_of(l, by, l.terms[i].coefficient, i);
 }
 
 Linear scaled(const Linear& a, std::int64_t scale) {

@@ -46,6 +46,8 @@ Linear multiply(const Linear& a, const Linear& b);
 Linear divided_exactly(const Linear& a, std::int64_t divisor);
 /// `l` without term `i`.
 Linear without(const Linear& l, std::size_t i);
+/// `l` with a form in place of the atom of term `i`.
+Linear replaced(const Linear& l, std::size_t i, const Linear& by);
 /// Greatest common divisor of the coefficients of the terms (not the constant); 0 without terms.
 std::int64_t coefficient_gcd(const Linear& l);
 

@@ -8,32 +8,28 @@ namespace calotype::ir::algebra {
 
 namespace {
 
-struct Candidate {
-  Expr factor;
-  std::size_t uses = 0;
-};
-
-bool contains(const std::vector<Expr>& factors, const Expr& f) {
-  return std::any_of(factors.begin(), factors.end(), [&](const Expr& e) { return equal(e, f); });
+bool contains(const Expr& atom, const Expr& f) {
+  if (!is(atom, Op::Mul)) return equal(atom, f);
+  return equal(atom->args[1], f) || contains(atom->args[0], f);
 }
 
 /// The factor that most terms share, if at least two do. Only Int(64) products are multiplied out again on
 /// reading.
 Expr shared_factor(const Linear& l, Type type) {
   if (type.bits != 64 || l.terms.size() < 2) return {};
-  std::vector<Candidate> candidates;
+  std::vector<Expr> candidates;
   for (const Term& t : l.terms) {
     if (!is(t.atom, Op::Mul)) continue;
-    for (const Expr& f : factors_of(t.atom)) {
-      auto same = [&](const Candidate& c) { return equal(c.factor, f); };
-      if (std::none_of(candidates.begin(), candidates.end(), same)) candidates.push_back({f, 0});
-    }
+    for (const Expr& f : factors_of(t.atom))
+      if (std::none_of(candidates.begin(), candidates.end(), [&](const Expr& c) { return equal(c, f); }))
+        candidates.push_back(f);
   }
   Expr best;
-  std::size_t most = 1;
-  for (Candidate& c : candidates) {
-    for (const Term& t : l.terms) c.uses += contains(factors_of(t.atom), c.factor);
-    if (c.uses > most) best = c.factor, most = c.uses;
+  std::ptrdiff_t most = 1;
+  for (const Expr& c : candidates) {
+    const std::ptrdiff_t uses =
+        std::count_if(l.terms.begin(), l.terms.end(), [&](const Term& t) { return contains(t.atom, c); });
+    if (uses > most) best = c, most = uses;
   }
   return best;
 }
@@ -58,7 +54,7 @@ std::vector<Piece> pieces_of(Linear l, Type type) {
   std::vector<Piece> pieces;
   for (Expr f = shared_factor(l, type); f.defined(); f = shared_factor(l, type)) {
     std::vector<Term> group, others;
-    for (Term& t : l.terms) (contains(factors_of(t.atom), f) ? group : others).push_back(t);
+    for (Term& t : l.terms) (contains(t.atom, f) ? group : others).push_back(t);
     Linear q = cofactor(group, f, type);
     const bool negative = q.constant <= 0 && std::all_of(q.terms.begin(), q.terms.end(),
                                                          [](const Term& t) { return t.coefficient < 0; });

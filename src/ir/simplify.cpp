@@ -17,12 +17,30 @@ constexpr int kMaxRounds = 6;
 
 }  // namespace
 
-Simplifier::Simplifier(const Facts& facts) : analysis_(facts) {
-  if (facts.conditions.empty()) return;
-  std::vector<Expr> pending;
+Simplifier::Simplifier(const Facts& facts) : Simplifier(std::make_shared<Ranges>(facts)) {
+  std::vector<std::shared_ptr<const Assumption>> assumptions;
   for (const Expr& c : facts.conditions)
-    if (c.defined()) pending.push_back(run(c));
-  memo_.clear();
+    if (c.defined()) assumptions.push_back(assumption(analysis_.ranges(), c));
+  for (auto a = assumptions.rbegin(); a != assumptions.rend(); ++a) assume(*a);
+}
+
+Simplifier::Simplifier(std::shared_ptr<Ranges> ranges,
+                       std::span<const std::shared_ptr<const Assumption>> assumptions)
+    : analysis_(std::move(ranges)) {
+  for (auto a = assumptions.rbegin(); a != assumptions.rend(); ++a) assume(*a);
+}
+
+std::shared_ptr<const Assumption> Simplifier::assumption(const std::shared_ptr<Ranges>& ranges,
+                                                         const Expr& condition) {
+  Simplifier s(ranges);
+  s.analysis_.search_everything();
+  Expr simple = s.run(condition);
+  return std::make_shared<const Assumption>(Assumption{std::move(simple), s.analysis_.take_findings()});
+}
+
+void Simplifier::assume(const std::shared_ptr<const Assumption>& assumption) {
+  analysis_.add_findings({assumption, &assumption->found});
+  std::vector<Expr> pending{assumption->condition};
   while (!pending.empty()) {
     const Expr c = pending.back();
     pending.pop_back();

@@ -30,33 +30,26 @@ struct Facts {
       [](const SymbolPtr& a, const SymbolPtr& b) { return a->unique < b->unique; }};
   /// Conditions known to hold (Bool expressions, as `x < W`), the last assumed last.
   std::vector<Expr> conditions;
-  /// What an Algebra tells facts apart by: how often a symbol's have changed, and a number for each
-  /// assumption.
-  std::uint64_t changes = 0;
-  std::vector<std::uint64_t> assumptions;
+  /// The symbols (`Symbol::unique`) of which something else became known, each time that it did: by this an
+  /// Algebra sees whether what it has found out still holds.
+  std::vector<std::uint64_t> changed;
 
   void set_range(const SymbolPtr& s, Expr min, Expr max) {
     Interval& range = symbols[s].range;
-    changes += !same(range.min, min) || !same(range.max, max);
+    if (!same(range.min, min) || !same(range.max, max)) changed.push_back(s->unique);
     range = {std::move(min), std::move(max)};
   }
   void set_value(const SymbolPtr& s, Expr value) {
     Expr& known = symbols[s].value;
-    changes += !same(known, value);
+    if (!same(known, value)) changed.push_back(s->unique);
     known = std::move(value);
   }
   void set_multiple(const SymbolPtr& s, std::int64_t multiple) {
     symbols[s].multiple = multiple;
-    ++changes;
+    changed.push_back(s->unique);
   }
-  void assume(Expr condition) {
-    conditions.push_back(std::move(condition));
-    assumptions.push_back(++assumed_);
-  }
-  void drop_assumption() {
-    conditions.pop_back();
-    assumptions.pop_back();
-  }
+  void assume(Expr condition) { conditions.push_back(std::move(condition)); }
+  void drop_assumption() { conditions.pop_back(); }
   const Known* find(const SymbolPtr& s) const {
     auto it = symbols.find(s);
     return it == symbols.end() ? nullptr : &it->second;
@@ -66,7 +59,6 @@ struct Facts {
   static bool same(const Expr& a, const Expr& b) {
     return a.defined() == b.defined() && (!a.defined() || equal(a, b));
   }
-  std::uint64_t assumed_ = 0;
 };
 
 /// An equal expression that is no more complex: constants folded by the language's semantics, linear integer
@@ -97,11 +89,12 @@ Interval bounds_of(const Interval& interval, const Scope& scope, const Facts& fa
 Interval interval_union(const Interval& a, const Interval& b, const Facts& facts = {});
 Interval interval_intersection(const Interval& a, const Interval& b, const Facts& facts = {});
 
-/// The questions above one after the other about the same facts: what one finds out serves the next, until
-/// the facts change. Where many questions are asked this is several times faster.
+/// The questions above one after the other about the same facts: what one finds out serves the next, under
+/// the same conditions, until something else becomes known of a symbol that an answer rests on. Where many
+/// questions are asked this is several times faster.
 class Algebra {
  public:
-  explicit Algebra(const Facts& facts);  ///< which must outlive it
+  explicit Algebra(const Facts& facts);  ///< which must outlive it, and not be assigned to
   ~Algebra();
 
   Expr simplify(const Expr& e);
@@ -110,12 +103,12 @@ class Algebra {
   Interval interval_union(const Interval& a, const Interval& b);
 
  private:
-  struct Tables;
+  class Tables;
   Tables& tables();
 
   const Facts& facts_;
-  std::vector<std::unique_ptr<Tables>>
-      tables_;  ///< of the present assumptions and of fewer, the fewest first
+  std::size_t changes_seen_ = 0;  ///< of the facts, those that have been looked at
+  std::unique_ptr<Tables> root_;  ///< without conditions; those under conditions hang on it
 };
 
 /// If e == coefficient * symbol + rest with rest free of the symbol and a constant coefficient: those two.

@@ -59,7 +59,7 @@ void spread(Op op, const Expr& operand, std::vector<Expr>& out) {
       continue;
     std::vector<Expr> inner;
     flatten(t.atom->op, t.atom, inner);
-    for (const Expr& e : inner) out.push_back(to_expr(add(without(l, i), linear_of(e), t.coefficient), type));
+    for (const Expr& e : inner) out.push_back(to_expr(replaced(l, i, linear_of(e)), type));
     return;
   }
   out.push_back(operand);

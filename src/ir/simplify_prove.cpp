@@ -12,11 +12,8 @@ namespace calotype::ir::algebra {
 namespace {
 
 constexpr int kMaxConditionDepth = 2;
-constexpr int kMaxFactsDepth = 6;
 /// All searches of one question together: beyond this many steps each gets few.
 constexpr int kManySteps = 4000, kFewSteps = 8;
-
-std::uint64_t bit(std::uint64_t hash) { return std::uint64_t{1} << ((hash * 0x9e3779b97f4a7c15u) >> 58); }
 
 bool is_positive_const(const Expr& e) {
   const auto c = as_int(e);
@@ -25,47 +22,13 @@ bool is_positive_const(const Expr& e) {
 
 }  // namespace
 
-std::uint64_t Analysis::mask(const Expr& e) {
-  if (is_const(e)) return 0;
-  if (auto it = masks_.find(e); it != masks_.end()) return it->second;
-  if (e->op == Op::Variable) {
-    const SymbolPtr& s = symbol_of(e);
-    const Facts::Known* known = facts_.find(s);
-    if (!known || !known->value.defined()) return bit(s->unique);
-    // What a name stands for may cancel against the terms beside it.
-    masks_.emplace(e, bit(s->unique));
-    const std::uint64_t m = bit(s->unique) | mask(known->value);
-    masks_.insert_or_assign(e, m);
-    return m;
-  }
-  std::uint64_t m = info(e->op).group == OpGroup::memory || !e->type.is_integral() ? bit(e->hash) : 0;
-  for (const Expr& a : e->args) m |= mask(a);
-  masks_.emplace(e, m);
-  return m;
-}
-
-std::uint64_t Analysis::reach(const Expr& e, int depth) {
-  if (is_const(e)) return 0;
-  if (auto it = reaches_.find(e); it != reaches_.end()) return it->second;
-  std::uint64_t m = mask(e);
-  if (e->op == Op::Variable) {
-    const Facts::Known* known = facts_.find(symbol_of(e));
-    if (known && depth < kMaxFactsDepth)
-      for (const Expr& end : {known->range.min, known->range.max, known->value})
-        if (end.defined()) m |= reach(end, depth + 1);
-  } else {
-    for (const Expr& a : e->args) m |= reach(a, depth);
-  }
-  reaches_.emplace(e, m);
-  return m;
-}
-
 bool Analysis::is_weary() const { return steps_taken_ > kManySteps; }
 
 int Analysis::steps_allowed() const { return is_weary() ? std::min(effort_, kFewSteps) : effort_; }
 
 bool Analysis::nonnegative(const Linear& l) {
   if (l.is_constant()) return !l.overflow && l.constant >= 0;
+  if (samples_ != 0 && (ranges_->samples().negative(l) & samples_)) return false;
   steps_left_ = steps_allowed();
   const std::int64_t g = coefficient_gcd(l);
   if (g <= 1) return lower(l, 0) >= 0;
@@ -94,8 +57,7 @@ std::int64_t Analysis::lower(const Linear& l, std::int64_t goal) {
   const std::int64_t quick = range(l).lo;
   if (l.overflow || l.is_constant() || quick >= goal || steps_left_ <= 0) return quick;
   if (quick == Range::kLowest && hopeless(l)) return quick;
-  if (auto it = found_.find(l); it != found_.end())
-    if (it->second.bound >= goal || goal >= it->second.goal) return std::max(quick, it->second.bound);
+  if (const Found* f = found(l); f && (f->bound >= goal || goal >= f->goal)) return std::max(quick, f->bound);
   --steps_left_;
   ++steps_taken_;
   const std::int64_t best = search(l, goal, quick);
@@ -103,6 +65,13 @@ std::int64_t Analysis::lower(const Linear& l, std::int64_t goal) {
   if (best >= goal || (steps_left_ > 0 && condition_depth_ == 0))
     found_.insert_or_assign(l, Found{best, goal});
   return best;
+}
+
+const Analysis::Found* Analysis::found(const Linear& l) const {
+  if (const auto it = found_.find(l); it != found_.end()) return &it->second;
+  for (const std::shared_ptr<const Findings>& before : found_before_)
+    if (const auto it = before->find(l); it != before->end()) return &it->second;
+  return nullptr;
 }
 
 std::int64_t Analysis::search(const Linear& l, std::int64_t goal, std::int64_t best) {
@@ -122,18 +91,18 @@ bool Analysis::hopeless(const Linear& l) {
     const Range r = range(t.atom);
     if (t.coefficient > 0 ? r.lo != Range::kLowest : r.hi != Range::kHighest) continue;
     const SymbolPtr& s = symbol_of(t.atom);
-    const Facts::Known* known = facts_.find(s);
-    if (symbolic_end(s, t.coefficient > 0).defined() || (known && known->value.defined())) continue;
+    const Facts::Known* known = ranges_->known(s);
+    if (ranges_->symbolic_end(s, t.coefficient > 0).defined() || (known && known->value.defined())) continue;
     std::uint64_t others = condition_mask_;
     for (std::size_t j = 0; j < l.terms.size(); ++j)
-      if (j != i) others |= reach(l.terms[j].atom);
-    if (!(others & bit(s->unique))) return true;
+      if (j != i) others |= ranges_->reach(l.terms[j].atom);
+    if (!(others & Ranges::mask_bit(s->unique))) return true;
   }
   return false;
 }
 
 Linear Analysis::replaced(const Linear& l, std::size_t i, const Linear& by) {
-  return merge_pairs(add(without(l, i), by, l.terms[i].coefficient));
+  return merge_pairs(algebra::replaced(l, i, by));
 }
 
 bool Analysis::open_transparent(const Linear& l, std::int64_t goal, std::int64_t& best) {
@@ -198,39 +167,24 @@ bool Analysis::use_conditions(const Linear& l, std::int64_t goal, std::int64_t& 
   return best >= goal;
 }
 
-Expr Analysis::symbolic_end(const SymbolPtr& s, bool lower_end) const {
-  const Facts::Known* known = facts_.find(s);
-  if (!known) return {};
-  const Expr& end = lower_end ? known->range.min : known->range.max;
-  return end.defined() && !is_const(end) ? end : Expr();
-}
-
-int Analysis::rank(const SymbolPtr& s, int depth) {
-  int r = 0;
-  for (bool lower_end : {true, false}) {
-    Expr end = symbolic_end(s, lower_end);
-    if (!end.defined() || depth >= kMaxFactsDepth) continue;
-    for (const SymbolPtr& inner : free_symbols(end)) r = std::max(r, 1 + rank(inner, depth + 1));
-  }
-  return r;
-}
-
 bool Analysis::bound_variables(const Linear& l, std::int64_t goal, std::int64_t& best, bool isolated_only) {
   std::size_t chosen = l.terms.size();
   int highest = -1;
   for (std::size_t i = 0; i < l.terms.size(); ++i) {
     const Expr& a = l.terms[i].atom;
-    if (a->op != Op::Variable || !symbolic_end(symbol_of(a), l.terms[i].coefficient > 0).defined()) continue;
+    if (a->op != Op::Variable || !ranges_->symbolic_end(symbol_of(a), l.terms[i].coefficient > 0).defined())
+      continue;
     std::uint64_t others = 0;
     for (std::size_t j = 0; isolated_only && j < l.terms.size(); ++j)
-      if (j != i) others |= mask(l.terms[j].atom);
-    if (others & mask(a)) continue;
-    if (const int r = rank(symbol_of(a)); r > highest) chosen = i, highest = r;
+      if (j != i) others |= ranges_->mask(l.terms[j].atom);
+    if (others & ranges_->mask(a)) continue;
+    if (const int r = ranges_->rank(symbol_of(a)); r > highest) chosen = i, highest = r;
   }
   if (chosen == l.terms.size()) return false;
   const Term& t = l.terms[chosen];
-  best = std::max(best,
-                  lower(replaced(l, chosen, view(symbolic_end(symbol_of(t.atom), t.coefficient > 0))), goal));
+  best = std::max(
+      best,
+      lower(replaced(l, chosen, view(ranges_->symbolic_end(symbol_of(t.atom), t.coefficient > 0))), goal));
   return best >= goal || isolated_only;
 }
 
@@ -260,10 +214,10 @@ bool Analysis::open_divisions(const Linear& l, std::int64_t goal, std::int64_t& 
       // p % d = p - d * (p / d), worth it where p cancels.
       std::uint64_t others = 0;
       for (std::size_t j = 0; j < l.terms.size(); ++j)
-        if (j != i) others |= mask(l.terms[j].atom);
-      if (!(others & mask(a))) continue;
+        if (j != i) others |= ranges_->mask(l.terms[j].atom);
+      if (!(others & ranges_->mask(a))) continue;
       Expr quotient = make(a->op == Op::Mod ? Op::Div : Op::TruncDiv, a->type, a->args);
-      best = std::max(best, lower(add(add(without(l, i), p, c), Linear::of_atom(quotient, d), -c), goal));
+      best = std::max(best, lower(add(algebra::replaced(l, i, p), Linear::of_atom(quotient, d), -c), goal));
       if (best >= goal) return true;
       continue;
     }
@@ -297,7 +251,7 @@ bool Analysis::bound_products(const Linear& l, std::int64_t goal, std::int64_t& 
       if (sign.lo < 0 && sign.hi > 0) continue;
       Linear by;
       if (factor->op == Op::Variable && factors.size() > 1) {
-        Expr end = symbolic_end(symbol_of(factor), sign.lo >= 0);
+        Expr end = ranges_->symbolic_end(symbol_of(factor), sign.lo >= 0);
         if (!end.defined()) continue;
         by = multiply(view(end), view(others));
       } else if (factor->op == Op::Mod && !is_const(factor->args[1]) && range(factor->args[1]).lo >= 1) {
@@ -326,7 +280,7 @@ bool Analysis::open_lets(const Linear& l, std::int64_t goal, std::int64_t& best)
   for (std::size_t i = 0; i < l.terms.size(); ++i) {
     const Expr& a = l.terms[i].atom;
     if (a->op != Op::Variable) continue;
-    const Facts::Known* known = facts_.find(symbol_of(a));
+    const Facts::Known* known = ranges_->known(symbol_of(a));
     if (!known || !known->value.defined() || !known->value->type.is_scalar()) continue;
     best = std::max(best, lower(replaced(l, i, view(known->value)), goal));
     return best >= goal;
@@ -337,7 +291,8 @@ bool Analysis::open_lets(const Linear& l, std::int64_t goal, std::int64_t& best)
 void Analysis::assume(const Expr& condition) {
   const auto note = [&](const Expr& larger, const Expr& smaller, std::int64_t by) {
     Linear l = shifted(subtract(view(larger), view(smaller)), -by);
-    for (const Term& t : l.terms) condition_mask_ |= reach(t.atom);
+    for (const Term& t : l.terms) condition_mask_ |= ranges_->reach(t.atom);
+    samples_ &= ranges_->samples().nonnegative(l);
     conditions_.push_back(std::move(l));
   };
   const auto comparable = [](const Expr& e) {

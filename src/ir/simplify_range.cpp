@@ -1,4 +1,4 @@
-// Ranges of constants by interval arithmetic, and known multiples.
+// Ranges of constants by interval arithmetic, known multiples, and which symbols an expression is about.
 #include <algorithm>
 
 #include "ir/simplify_analysis.h"
@@ -6,6 +6,9 @@
 namespace calotype::ir::algebra {
 
 namespace {
+
+/// How far facts that name other symbols are followed.
+constexpr int kMaxFactsDepth = 6;
 
 /// What is left of a range of ideal values once they have wrapped to the type.
 Range wrapped(const Range& ideal, Type type) {
@@ -17,7 +20,13 @@ Range wrapped(const Range& ideal, Type type) {
 
 }  // namespace
 
-Range Analysis::range(const Expr& e) {
+const Facts::Known* Ranges::known(const SymbolPtr& s) {
+  const auto [it, fresh] = known_.try_emplace(s->unique, nullptr);
+  if (fresh) it->second = facts_.find(s);
+  return it->second;
+}
+
+Range Ranges::range(const Expr& e) {
   if (!e.defined()) return {};
   if (auto c = as_int(e))
     return e->type.element() == UInt(64) && *c < 0 ? Range{0, Range::kHighest} : Range::point(*c);
@@ -30,14 +39,14 @@ Range Analysis::range(const Expr& e) {
   return r;
 }
 
-Range Analysis::range(const Linear& l) {
+Range Ranges::range(const Linear& l) {
   if (l.overflow) return {};
   Range r = Range::point(l.constant);
   for (const Term& t : l.terms) r = r + scaled(range(t.atom), t.coefficient);
   return r;
 }
 
-Range Analysis::compute_range(const Expr& e) {
+Range Ranges::compute_range(const Expr& e) {
   switch (info(e->op).group) {
     case OpGroup::leaf:
       return variable_range(symbol_of(e), e->type);
@@ -90,7 +99,7 @@ Range Analysis::compute_range(const Expr& e) {
   }
 }
 
-Range Analysis::arithmetic_range(const Expr& e) {
+Range Ranges::arithmetic_range(const Expr& e) {
   if (e->op == Op::Mul) return product_range(e);
   const Range a = range(e->args[0]);
   const Range b = e->args.size() > 1 ? range(e->args[1]) : Range{};
@@ -118,26 +127,25 @@ Range Analysis::arithmetic_range(const Expr& e) {
   }
 }
 
-Range Analysis::product_range(const Expr& e) {
+Range Ranges::product_range(const Expr& e) {
   const Range p = range(e->args[0]) * range(e->args[1]);
   return equal(e->args[0], e->args[1]) ? max(p, Range::point(0)) : p;
 }
 
-Range Analysis::variable_range(const SymbolPtr& symbol, Type type) {
-  for (const auto& [lane, count] : lanes_)
-    if (lane == symbol) return {0, count - 1};
+Range Ranges::variable_range(const SymbolPtr& symbol, Type type) {
+  if (const auto lane = lanes_.find(symbol->unique); lane != lanes_.end()) return {0, lane->second - 1};
   Range r = Range::of_type(type);
-  const Facts::Known* known = facts_.find(symbol);
-  if (!known) return r;
-  Range facts;  // of a loop that never runs they contradict each other
-  if (known->range.min.defined()) facts.lo = range(known->range.min).lo;
-  if (known->range.max.defined()) facts.hi = range(known->range.max).hi;
-  r = intersect(r, facts);
-  if (known->value.defined()) r = intersect(r, range(known->value));
+  const Facts::Known* facts = known(symbol);
+  if (!facts) return r;
+  Range given;  // of a loop that never runs they contradict each other
+  if (facts->range.min.defined()) given.lo = range(facts->range.min).lo;
+  if (facts->range.max.defined()) given.hi = range(facts->range.max).hi;
+  r = intersect(r, given);
+  if (facts->value.defined()) r = intersect(r, range(facts->value));
   return r;
 }
 
-bool Analysis::keeps_value(const Expr& e, Type to) {
+bool Ranges::keeps_value(const Expr& e, Type to) {
   if (!e->type.is_integral() || to.is_bool()) return false;
   const Range r = range(e);
   // The values of UInt(64) beyond int64 count as infinite.
@@ -145,18 +153,18 @@ bool Analysis::keeps_value(const Expr& e, Type to) {
   return r.within(Range::of_type(to));
 }
 
-bool Analysis::fits(const Linear& l, Type type) {
+bool Ranges::fits(const Linear& l, Type type) {
   if (type == Int(64) || l.is_atom()) return true;
   return !l.overflow && range(l).within(Range::of_type(type));
 }
 
-Linear Analysis::view(const Expr& e) {
+Linear Ranges::view(const Expr& e) {
   if (!has_linear_form(e->type)) return linear_of(e);
   Linear l = merge_pairs(linear_of(e));
   return fits(l, e->type) ? l : Linear::of_atom(e);
 }
 
-std::int64_t Analysis::multiple(const Linear& l) {
+std::int64_t Ranges::multiple(const Linear& l) {
   std::int64_t g = l.constant;
   for (const Term& t : l.terms) {
     std::int64_t m;
@@ -166,7 +174,7 @@ std::int64_t Analysis::multiple(const Linear& l) {
   return g == INT64_MIN ? 1 : std::abs(g);
 }
 
-std::int64_t Analysis::multiple(const Expr& e) {
+std::int64_t Ranges::multiple(const Expr& e) {
   if (auto c = as_int(e)) return *c == INT64_MIN ? 1 : std::abs(*c);
   if (!e->type.is_integral() || !e->type.is_scalar()) return 1;
   if (auto it = multiples_.find(e); it != multiples_.end()) return it->second;
@@ -176,15 +184,15 @@ std::int64_t Analysis::multiple(const Expr& e) {
   return m;
 }
 
-std::int64_t Analysis::compute_multiple(const Expr& e) {
+std::int64_t Ranges::compute_multiple(const Expr& e) {
   const auto arg = [&](std::size_t i) { return multiple(e->args[i]); };
   switch (e->op) {
     case Op::Variable: {
-      const Facts::Known* known = facts_.find(symbol_of(e));
-      if (!known) return 1;
-      const std::int64_t by_value = known->value.defined() ? multiple(known->value) : 1;
+      const Facts::Known* facts = known(symbol_of(e));
+      if (!facts) return 1;
+      const std::int64_t by_value = facts->value.defined() ? multiple(facts->value) : 1;
       if (by_value == 0) return 0;
-      const std::int64_t both = std::max<std::int64_t>(known->multiple, 1) / gcd(known->multiple, by_value);
+      const std::int64_t both = std::max<std::int64_t>(facts->multiple, 1) / gcd(facts->multiple, by_value);
       std::int64_t m;
       return mul_overflows(both, by_value, m) ? by_value : m;
     }
@@ -220,6 +228,63 @@ std::int64_t Analysis::compute_multiple(const Expr& e) {
     default:
       return 1;
   }
+}
+
+std::uint64_t Ranges::mask(const Expr& e) {
+  if (is_const(e)) return 0;
+  if (auto it = masks_.find(e); it != masks_.end()) return it->second;
+  if (e->op == Op::Variable) {
+    const SymbolPtr& s = symbol_of(e);
+    const Facts::Known* facts = known(s);
+    if (!facts || !facts->value.defined()) return mask_bit(s->unique);
+    // What a name stands for may cancel against the terms beside it.
+    masks_.emplace(e, mask_bit(s->unique));
+    const std::uint64_t m = mask_bit(s->unique) | mask(facts->value);
+    masks_.insert_or_assign(e, m);
+    return m;
+  }
+  std::uint64_t m = info(e->op).group == OpGroup::memory || !e->type.is_integral() ? mask_bit(e->hash) : 0;
+  for (const Expr& a : e->args) m |= mask(a);
+  masks_.emplace(e, m);
+  return m;
+}
+
+std::uint64_t Ranges::reach(const Expr& e, int depth) {
+  if (is_const(e)) return 0;
+  if (auto it = reaches_.find(e); it != reaches_.end()) return it->second;
+  std::uint64_t m = mask(e);
+  if (e->op == Op::Variable) {
+    const Facts::Known* facts = known(symbol_of(e));
+    if (facts && depth < kMaxFactsDepth)
+      for (const Expr& end : {facts->range.min, facts->range.max, facts->value})
+        if (end.defined()) m |= reach(end, depth + 1);
+  } else {
+    for (const Expr& a : e->args) m |= reach(a, depth);
+  }
+  reaches_.emplace(e, m);
+  return m;
+}
+
+Expr Ranges::symbolic_end(const SymbolPtr& s, bool lower_end) {
+  const Facts::Known* facts = known(s);
+  if (!facts) return {};
+  const Expr& end = lower_end ? facts->range.min : facts->range.max;
+  return end.defined() && !is_const(end) ? end : Expr();
+}
+
+int Ranges::rank(const SymbolPtr& s) {
+  const auto found = ranks_.find(s->unique);
+  return found != ranks_.end() ? found->second : ranks_.emplace(s->unique, compute_rank(s, 0)).first->second;
+}
+
+int Ranges::compute_rank(const SymbolPtr& s, int depth) {
+  int r = 0;
+  for (bool lower_end : {true, false}) {
+    Expr end = symbolic_end(s, lower_end);
+    if (!end.defined() || depth >= kMaxFactsDepth) continue;
+    for (const SymbolPtr& inner : free_symbols(end)) r = std::max(r, 1 + compute_rank(inner, depth + 1));
+  }
+  return r;
 }
 
 }  // namespace calotype::ir::algebra

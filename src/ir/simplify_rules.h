@@ -3,13 +3,28 @@
 // operation in the files simplify_*.cpp. A rule takes simplified operands; the driver applies rules until the
 // expression no longer changes.
 
+#include <span>
+
 #include "ir/simplify_analysis.h"
 
 namespace calotype::ir::algebra {
 
+/// A condition, simplified, and what searches have found out on the way, which stays found where it is
+/// assumed: a comparison that says what the condition says is left to `known_condition`.
+struct Assumption {
+  Expr condition;
+  Analysis::Findings found;
+};
+
 class Simplifier {
  public:
   explicit Simplifier(const Facts& facts);
+  /// Under these assumptions, not the conditions of the facts.
+  explicit Simplifier(std::shared_ptr<Ranges> ranges,
+                      std::span<const std::shared_ptr<const Assumption>> assumptions = {});
+
+  static std::shared_ptr<const Assumption> assumption(const std::shared_ptr<Ranges>& ranges,
+                                                      const Expr& condition);
 
   Expr run(const Expr& e);
   Analysis& analysis() { return analysis_; }
@@ -18,6 +33,7 @@ class Simplifier {
  private:
   friend class Lanes;
 
+  void assume(const std::shared_ptr<const Assumption>& assumption);
   Expr step(const Expr& e);
   Expr step_scalar(const Expr& e);
   Expr variable(const Expr& e);

@@ -97,7 +97,7 @@ class Solver {
       const Term& t = l.terms[i];
       if (!is(t.atom, t.coefficient > 0 ? Op::Min : Op::Max) || !uses(t.atom, symbol_)) continue;
       const auto with = [&](std::size_t arm) {
-        return nonnegative(add(without(l, i), linear_of(t.atom->args[arm]), t.coefficient));
+        return nonnegative(replaced(l, i, linear_of(t.atom->args[arm])));
       };
       return both(with(0), with(1));
     }

@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "lower/combine_threads.h"
 #include "lower/partial_results.h"
@@ -29,7 +30,7 @@ constexpr std::int64_t kSharedAlign = 128;
 constexpr std::int64_t kMostMoved = 256;  // elements that a scan holds, of which each iteration moves all
 
 struct Surroundings {
-  const Node* kernel = nullptr;  // nest of the root stage around, on a GPU
+  std::optional<StageRef> kernel;  // the root stage around, on a GPU
   bool in_threads = false;
   bool repeats = false;  // in a loop that a block runs more than once
 };
@@ -43,13 +44,13 @@ class MemoryPass {
  private:
   void walk(const Node& node, Surroundings around) {
     if (node.kind == NodeKind::Realize) realize(node.func, around);
-    if (node.kind == NodeKind::Reduce) make_slots(node.stage, around);
+    if (node.kind == NodeKind::Reduce && around.kernel) make_slots(node.stage, around);
     if (node.kind == NodeKind::Loop && tree_.loop(node.loop).binding == ir::Binding::GpuThread)
       around.in_threads = true;
     if (node.kind == NodeKind::Loop) around.repeats |= runs_again(tree_, node.loop);
     for (const Node& child : node.children) {
       Surroundings inner = around;
-      if (gpu_ && node.kind == NodeKind::Produce && !around.kernel) inner.kernel = &child;
+      if (gpu_ && node.kind == NodeKind::Produce && !around.kernel) inner.kernel = child.stage;
       walk(child, inner);
     }
   }
@@ -88,13 +89,13 @@ class MemoryPass {
   }
 
   /// The barriers that count the Func's bulk copies.
-  void make_ring(FuncId func, const Node& kernel_node) {
+  void make_ring(FuncId func, StageRef kernel_stage) {
     const auto of = tree_.ring_of.find(func);
     if (of == tree_.ring_of.end() || tree_.rings[of->second].ring) return;
     RingUse& use = tree_.rings[of->second];
-    const std::int64_t offset = reserve_shared(func, use.slots * ir::kBarrierBytes, 0, kernel_node);
+    const std::int64_t offset = reserve_shared(func, use.slots * ir::kBarrierBytes, 0, kernel_stage);
     use.ring = std::make_shared<const ir::Ring>(ir::Ring{use.name, use.slots, offset});
-    tree_.kernels.at(kernel_node.stage).rings.push_back(use.ring);
+    tree_.kernels.at(kernel_stage).rings.push_back(use.ring);
   }
 
   /// What a thread, or a block of a cluster, holds of what a layout deals out.
@@ -208,7 +209,7 @@ class MemoryPass {
     ring.offset = reserve_shared(stage.func, ring.slots * ir::kBarrierBytes, 0, *around.kernel);
     reduction.ring = std::make_shared<const ir::Ring>(std::move(ring));
     reduction.ring_bytes = reduction.arriving() * results * bytes;
-    tree_.kernels.at(around.kernel->stage).rings.push_back(reduction.ring);
+    tree_.kernels.at(*around.kernel).rings.push_back(reduction.ring);
   }
 
   void dense(ir::Buffer& b, FuncId func, Storage& storage) {
@@ -402,7 +403,7 @@ class MemoryPass {
   void reserve_private(FuncId func, const Storage& storage, MemorySpace space, const Surroundings& around) {
     const bool on_stack = space == MemorySpace::Stack;
     if (!on_stack && space != MemorySpace::Local && space != MemorySpace::Register) return;
-    std::int64_t& total = private_bytes_[around.kernel ? around.kernel->stage : StageRef{}];
+    std::int64_t& total = private_bytes_[around.kernel.value_or(StageRef{})];
     const std::int64_t bytes = product(constant_elements(func, storage), bytes_of_point(func));
     const std::int64_t most = on_stack ? kStackLimit : kPrivateLimit;
     if (bytes > most - total)
@@ -416,14 +417,14 @@ class MemoryPass {
     total += bytes;
   }
 
-  std::int64_t reserve_shared(FuncId func, const ir::Buffer& b, const Node& kernel_node) {
+  std::int64_t reserve_shared(FuncId func, const ir::Buffer& b, StageRef kernel_stage) {
     std::int64_t bytes = b.type.bytes();
     for (const Expr& e : b.extents) bytes = product(bytes, *ir::as_int(e));
-    return reserve_shared(func, bytes, b.swizzle, kernel_node);
+    return reserve_shared(func, bytes, b.swizzle, kernel_stage);
   }
 
-  std::int64_t reserve_shared(FuncId func, std::int64_t bytes, int swizzle, const Node& kernel_node) {
-    KernelInfo& kernel = tree_.kernels.at(kernel_node.stage);
+  std::int64_t reserve_shared(FuncId func, std::int64_t bytes, int swizzle, StageRef kernel_stage) {
+    KernelInfo& kernel = tree_.kernels.at(kernel_stage);
     // Swizzles of an address and of a place in the Func are the same from a multiple of 8 rows on.
     const std::int64_t align = std::max<std::int64_t>(kSharedAlign, 8 * swizzle);
     const std::int64_t offset = (kernel.shared_bytes + align - 1) / align * align;

@@ -148,7 +148,8 @@ class ByteSpace : public Space {
 
   void watch_update(const WarpAccess& a, int lane, std::int64_t offset) {
     watch_initialised(a, lane, offset);
-    const Conflict conflict = region_.shadow->write(a.machine.clock, Shadow::kAtomic, offset, size_);
+    Machine& m = a.machine;
+    const Conflict conflict = region_.shadow->update(m.clock, m.thread(a.warp, lane), offset, size_);
     if (conflict) race(a, lane, "updates", conflict);
   }
 

@@ -6,8 +6,11 @@
 // cluster completes. Clusters (mostly of one block) run one after the other, so the intervals of one are
 // consecutive and one number tells all: an access since the last barrier of its block (or, of another block,
 // since the last one of the cluster), one before it (ordered, no conflict), one of another cluster (for
-// global memory: never ordered). No clearing is needed in between. Two readers are enough: of two different
-// ones at least one is not the writer that comes.
+// global memory: never ordered). No clearing is needed in between.
+//
+// Two readers are enough: of two threads of a block at least one is not the writer that comes, and of two
+// blocks at least one is not the writer's. Nor do atomic updates conflict with each other: of those, too, two
+// are kept, of different blocks.
 
 #include <cstdint>
 #include <vector>
@@ -41,7 +44,9 @@ class Shadow {
   /// Notes an access at a byte offset and returns the first conflict it has.
   Conflict read(const Clock& clock, int thread, std::int64_t offset, int bytes);
   Conflict write(const Clock& clock, int thread, std::int64_t offset, int bytes);
-  /// The thread of an atomic update, for `write`: two of them never conflict, whoever makes them.
+  /// The same of an atomic update: two of them never conflict, whoever makes them.
+  Conflict update(const Clock& clock, int thread, std::int64_t offset, int bytes);
+  /// What a Conflict has for the thread of an atomic update.
   static constexpr int kAtomic = 0xffff;
   /// A write that has begun but not happened, and that it has.
   void start(const Clock& clock, std::int64_t offset, int bytes);
@@ -58,21 +63,38 @@ class Shadow {
     std::uint16_t writer = 0, reader = 0, other_reader = 0;
   };
 
+  /// Atomic updates of two blocks.
+  struct Updates {
+    std::uint32_t last = 0, other = 0;  ///< intervals; 0 is never
+    std::uint16_t thread = 0, other_thread = 0;
+  };
+
+  static bool same_block(int a, int b) { return a / kBlockThreads == b / kBlockThreads; }
+  /// Whether no barrier orders an access of thread `by` in an interval before one of `thread` now.
   bool unordered(const Clock& clock, std::uint32_t interval, int by, int thread) const {
-    if (by == kAtomic && thread == kAtomic) return false;
-    const bool same_block =
-        by == kAtomic || thread == kAtomic || by / kBlockThreads == thread / kBlockThreads;
-    if (interval >= (same_block ? clock.own : clock.others)) return by != thread;
+    if (interval >= (same_block(by, thread) ? clock.own : clock.others)) return true;
     return across_blocks_ && interval != 0 && interval < clock.block_start;
   }
+  /// The same of plain accesses; those of one thread in one interval are ordered.
+  bool conflicts(const Clock& clock, std::uint32_t interval, int by, int thread) const {
+    return unordered(clock, interval, by, thread) && (by != thread || interval < clock.block_start);
+  }
+  Conflict with_updates(const Clock& clock, const Updates& u, int thread) const;
+  void note_update(const Clock& clock, Updates& u, int thread) const;
   void note_reader(const Clock& clock, Mark& mark, int thread) const;
 
   /// The pieces of an access.
   Mark* begin(std::int64_t offset) { return marks_.data() + (offset >> shift_); }
   Mark* end(std::int64_t offset, int bytes) { return marks_.data() + ((offset + bytes) >> shift_); }
 
+  /// Of a piece; null where nothing of the memory was ever updated.
+  Updates* updates_of(const Mark* mark) {
+    return updates_.empty() ? nullptr : updates_.data() + (mark - marks_.data());
+  }
+
   std::vector<Mark> marks_;
-  int shift_;  ///< log2 of the granule
+  std::vector<Updates> updates_;  ///< as many, from the first atomic update on
+  int shift_;                     ///< log2 of the granule
   bool across_blocks_;
 };
 

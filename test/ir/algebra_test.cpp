@@ -58,6 +58,47 @@ TEST(Algebra, FollowsTheFacts) {
   EXPECT_TRUE(equal(algebra.simplify(e), e));
 }
 
+TEST(Algebra, SeesWhatBecomesKnownOfNames) {
+  const Expr a = named("a"), b = named("b"), c = named("c");
+  Facts facts;
+  Algebra algebra(facts);
+  EXPECT_TRUE(equal(algebra.simplify(max(a, 0)), max(a, 0)));
+  facts.set_value(symbol_of(b), a + 5);  // nothing was asked about it
+  EXPECT_TRUE(is_one(algebra.simplify(a < b)));
+  facts.set_range(symbol_of(a), index(3), index(7));  // which answers about `b` rest on too
+  EXPECT_TRUE(equal(algebra.simplify(max(a, 0)), a));
+  EXPECT_TRUE(is_one(algebra.simplify(b <= 12)));
+  facts.set_range(symbol_of(a), index(3), b);
+  facts.set_value(symbol_of(b), c + 1);
+  EXPECT_FALSE(is_one(algebra.simplify(b <= 12)));
+  facts.set_multiple(symbol_of(c), 8);
+  EXPECT_TRUE(is_int(algebra.simplify(c % 4), 0));
+  facts.set_multiple(symbol_of(c), 2);
+  EXPECT_FALSE(is_const(algebra.simplify(c % 4)));
+}
+
+TEST(Algebra, TellsConditionsApart) {
+  const Expr x = named("x"), y = named("y");
+  Facts facts;
+  Algebra algebra(facts);
+  // More of them than are remembered, and each again when all others have been.
+  for (int round = 0; round < 2; ++round)
+    for (std::int64_t n = 0; n < 100; ++n) {
+      facts.assume(x < n);
+      EXPECT_TRUE(is_one(algebra.simplify(x < n + 1))) << n;
+      EXPECT_FALSE(is_const(algebra.simplify(x < n - 1))) << n;
+      facts.assume(n - 3 < x);
+      EXPECT_TRUE(is_one(algebra.simplify(n - 4 < x))) << n;
+      facts.drop_assumption();
+      EXPECT_FALSE(is_const(algebra.simplify(n - 4 < x))) << n;
+      facts.assume(y == n);
+      EXPECT_TRUE(is_one(algebra.simplify(x < y))) << n;
+      facts.drop_assumption();
+      facts.drop_assumption();
+      EXPECT_FALSE(is_const(algebra.simplify(x < y))) << n;
+    }
+}
+
 TEST(Algebra, BoundsOfAnInterval) {
   const Expr x = named("x"), w = named("w");
   Scope scope = make_scope();
