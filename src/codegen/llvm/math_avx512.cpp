@@ -71,9 +71,9 @@ Value* rough_inverse(Builder& b, Value* x) {
 Value* above_floor(Builder& b, Value* x) {
   constexpr std::uint32_t kDown = 1, kQuiet = 8;
   return by_sixteen(b, {x}, [&](llvm::ArrayRef<Value*> v) {
-    return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_reduce_ps_512, {},
-                             {v[0], b.getInt32(kDown | kQuiet), v[0], b.getInt16(kAllLanes),
-                              b.getInt32(kCurrentRounding)});
+    return b.CreateIntrinsic(
+        llvm::Intrinsic::x86_avx512_mask_reduce_ps_512, {},
+        {v[0], b.getInt32(kDown | kQuiet), v[0], b.getInt16(kAllLanes), b.getInt32(kCurrentRounding)});
   });
 }
 
