@@ -40,7 +40,7 @@ const LoopInfo* part_loop(const LoopTree& tree, ir::ThreadPart part, const std::
 
 Expr own_position(const LoopInfo* loop) { return loop ? ir::make_var(loop->var) - loop->min : Expr(); }
 
-/// Whether an iteration of a loop is one in which its stage has something to do.
+/// The last value of a loop's variable with which its stage has something to do.
 Expr last_needed(const LoopInfo& loop) {
   return loop.min + (loop.needed.defined() ? loop.needed : loop.extent) - ir::index(1);
 }
@@ -191,7 +191,6 @@ Held Holders::of(FuncId func, const std::vector<Expr>& coordinates) {
     if (!layout.uses(p.axis)) continue;
     const Expr holder = layout.position(p.axis, local, facts_, p.from, p.below);
     if (p.own.defined() && ir::prove_equal(holder, simple(p.own), facts_)) continue;
-    if (held.own) held.place = p.name, held.position = holder;
     held.own = false;
     if (p.axis == layout::Axis::Rank)
       held.in_block = held.in_warp = false;

@@ -29,13 +29,11 @@ std::vector<Expr> within_storage(const Storage& storage, const std::vector<Expr>
 
 /// An element in registers.
 struct Held {
-  Expr slot;               ///< in its holder's registers
-  bool own = true;         ///< the thread at hand is a holder
-  bool in_block = true;    ///< some thread of the thread's own block is
-  bool in_warp = true;     ///< and of its own warp
-  Expr lane;               ///< then: the holder's, below 32 where the element is there
-  const char* place = "";  ///< if not `own`: where, for messages
-  Expr position;
+  Expr slot;             ///< in its holder's registers
+  bool own = true;       ///< the thread at hand is a holder
+  bool in_block = true;  ///< some thread of the thread's own block is
+  bool in_warp = true;   ///< and of its own warp
+  Expr lane;             ///< then: the holder's, below 32 where the element is there
 };
 
 /// Of one stage, inside the loops around its definition: what it reads in registers.

@@ -86,10 +86,28 @@ void propose_compute_root(Draft& d) {
   d.record_stage([](Stage& s) { s.compute_root(); });
 }
 
+namespace {
+
+/// At a loop of blocks, mostly the innermost one, whose threads are then dealt what is computed, in registers
+/// or in other memory; false if there is no such loop.
+bool compute_in_block(Draft& d, const std::vector<schedule::Around>& loops) {
+  std::vector<schedule::Around> blocks;
+  for (const schedule::Around& at : loops)
+    if (d.state().loop(at.loop).binding == ir::Binding::GpuBlock) blocks.push_back(at);
+  if (blocks.empty()) return false;
+  const schedule::Around& at = d.random.chance(80) ? blocks.front() : d.random.pick(blocks);
+  d.record_stage([&](Stage& s) { s.compute_at(stage_text(d, at), d.state().loop(at.loop).name); });
+  if (d.random.chance(60)) d.record_stage([](Stage& s) { s.store_in(Memory::Register); });
+  return true;
+}
+
+}  // namespace
+
 void propose_compute_at(Draft& d) {
   d.stage = 0;
   const auto loops = loops_of_readers(d);
   if (loops.empty()) return;
+  if (d.target.is_gpu() && d.random.chance(40) && compute_in_block(d, loops)) return;
   const schedule::Around& at = d.random.pick(loops);
   d.record_stage([&](Stage& s) { s.compute_at(stage_text(d, at), d.state().loop(at.loop).name); });
 }
