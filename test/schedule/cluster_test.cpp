@@ -47,8 +47,9 @@ TEST(Cluster, IsRefused) {
       blur(), shared,
       {"each block of the cluster would compute a part of 'bx'", "store_in(register) or store_in(shared)"},
       hopper);
-  // Neighbours across the end of a part lie in another block.
-  shared["bx"].store_in(Memory::Shared);
+  // Parts of another size lie in other blocks than those that read them.
+  shared = rows(16);
+  shared["bx"].compute_at("by", "y").store_in(Memory::Shared).split("x", "c", "xi", 32).cluster("c");
   expect_refused(blur(), shared, {"'bx' is held in shared memory of cluster rank", "another block uses it"},
                  hopper);
 }

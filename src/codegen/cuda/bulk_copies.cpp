@@ -57,15 +57,16 @@ std::string KernelPrinter::arrival(const ir::Stmt& s) {
   if (const std::int64_t bytes = s->sync().bytes; bytes > 0)
     line(fmt::format("{}(&{}[{}], {});", prelude_.use("expect"), name, slot, bytes));
   line(fmt::format("{}(&{}[{}]);", prelude_.use("arrive"), name, slot));
-  return fmt::format("{}_turns ^= 1u << {};", name, slot);
+  return ring.slots == 1 ? name + "_turns ^= 1u;" : fmt::format("{}_turns ^= 1u << {};", name, slot);
 }
 
 /// For the latest arrival at the slot: the first is of parity 0.
 std::string KernelPrinter::awaiting(const ir::Stmt& s) {
   const ir::Ring& ring = *s->sync().ring;
   const std::string slot = slot_of(ring, s->exprs[0]), &name = rings_.at(&ring);
-  return fmt::format("{0}(&{1}[{2}], ~({1}_turns >> {2}) & 1u);",
-                     prelude_.use(ring.of_cluster ? "await_sent" : "await"), name, slot);
+  const std::string turns = ring.slots == 1 ? name + "_turns" : fmt::format("({}_turns >> {})", name, slot);
+  return fmt::format("{}(&{}[{}], ~{} & 1u);", prelude_.use(ring.of_cluster ? "await_sent" : "await"), name,
+                     slot, turns);
 }
 
 void KernelPrinter::bulk_store(const ir::Stmt& s) {

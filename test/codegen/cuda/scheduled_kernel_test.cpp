@@ -212,24 +212,60 @@ extern "C" __global__ void __launch_bounds__(64) centred_out(const float* __rest
 
 TEST(ScheduledKernel, ReducesByBlocksOfACluster) {
   EXPECT_EQ(centred(4),
-            R"(static __device__ __forceinline__ unsigned int remote_address(void* place, int rank) {
+            R"cuda(static __device__ __forceinline__ unsigned int remote_address(void* place, int rank) {
   unsigned int r;
   asm("mapa.shared::cluster.u32 %0, %1, %2;"
       : "=r"(r) : "r"((unsigned int)__cvta_generic_to_shared(place)), "r"(rank));
   return r;
 }
-static __device__ __forceinline__ void store_remote_32(void* place, int rank, unsigned int value) {
-  asm volatile("st.shared::cluster.b32 [%0], %1;" :: "r"(remote_address(place, rank)), "r"(value) : "memory");
+static __device__ __forceinline__ void send_32(void* place, int rank, unsigned int value, unsigned long long* ring) {
+  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::
+      "r"(remote_address(place, rank)), "r"(value), "r"(remote_address(ring, rank)) : "memory");
 }
-static __device__ __forceinline__ void cluster_barrier() {
-  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+static __device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
+static __device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
+static __device__ __forceinline__ int thread_in_block() {
+  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
+static __device__ __forceinline__ int threads_of_block() { return blockDim.x * blockDim.y * blockDim.z; }
+static __device__ __forceinline__ unsigned int shared_address(const void* place) {
+  return (unsigned int)__cvta_generic_to_shared(place);
+}
+static __device__ __forceinline__ void make_ring(unsigned long long* ring, int slots) {
+  if (thread_in_block() == 0) {
+    for (int i = 0; i < slots; ++i)
+      asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::
+          "r"(shared_address(ring + i)), "r"((threads_of_block() + 31) / 32) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+}
+static __device__ __forceinline__ void arrive(unsigned long long* full) {
+  __syncwarp();
+  if ((thread_in_block() & 31) == 0)
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"(shared_address(full)) : "memory");
+}
+static __device__ __forceinline__ void expect(unsigned long long* ring, int bytes) {
+  if (thread_in_block() == 0)
+    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::
+        "r"(shared_address(ring)), "r"(bytes) : "memory");
+}
+static __device__ __forceinline__ void await_sent(unsigned long long* ring, unsigned int parity) {
+  unsigned int done;
+  do {
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+        : "=r"(done) : "r"(shared_address(ring)), "r"(parity) : "memory");
+  } while (!done);
 }
 
 extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(64) centred_out(const float* __restrict__ in,
     float* __restrict__ out, const int N, const int in_stride_1, const int out_stride_1) {
+  __shared__ unsigned long long total_sent[1];
+  unsigned int total_sent_turns = 0;
+  make_ring(total_sent, 1);
+  __syncthreads();  // the rings are ready
   const int block_x = blockIdx.x;
   const int thread_x = threadIdx.x;
+  cluster_arrive();  // this block runs
   float in_in[2];
   // produce in.in: #10 compute_at(out, y)
   in_in[0] = in[thread_x + in_stride_1 * (block_x >> 2) + (block_x & 3) * 128];
@@ -247,11 +283,14 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(64) centr
   total_own = total_own + __shfl_xor_sync(0xffffffffu, total_own, 4);
   total_own = total_own + __shfl_xor_sync(0xffffffffu, total_own, 2);
   total_own = total_own + __shfl_xor_sync(0xffffffffu, total_own, 1);
-  cluster_barrier();  // every block of the cluster runs, and has room for the partial results of total
+  cluster_wait();  // every block of the cluster runs
   if ((thread_x & 31) < 4) {
-    store_remote_32(&total_slots[(thread_x >> 5) + (block_x & 3) * 2], thread_x & 31, (unsigned int)__float_as_int(total_own));
+    send_32(&total_slots[(thread_x >> 5) + (block_x & 3) * 2], thread_x & 31, (unsigned int)__float_as_int(total_own), &total_sent[0]);
   }
-  cluster_barrier();  // the partial results of total are complete before they are read
+  expect(&total_sent[0], 32);
+  arrive(&total_sent[0]);
+  total_sent_turns ^= 1u;
+  await_sent(&total_sent[0], ~total_sent_turns & 1u);  // the partial results of total
   total_own = total_slots[0];
   total_own = total_own + total_slots[1];
   total_own = total_own + total_slots[2];
@@ -264,7 +303,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(64) centr
   out[thread_x + out_stride_1 * (block_x >> 2) + (block_x & 3) * 128] = in_in[0] - total;
   out[thread_x + out_stride_1 * (block_x >> 2) + (block_x & 3) * 128 + 64] = in_in[1] - total;
 }
-)");
+)cuda");
 }
 
 TEST(ScheduledKernel, ReductionsNeedNoStack) {
