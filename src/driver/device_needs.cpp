@@ -12,12 +12,20 @@ namespace calotype::driver {
 
 namespace {
 
-/// The most that a block of any kernel has.
-std::int64_t shared_bytes(const schedule::Scheduled& scheduled) {
+/// What a block needs of a device.
+struct Block {
+  std::int64_t threads = 0, shared_bytes = 0;
+};
+
+/// The most that a block of any kernel has. Of a block whose size the arguments decide the most it may have.
+Block largest_block(const schedule::Scheduled& scheduled) {
   const lower::Program program =
       lower::lower(scheduled, lower_options(scheduled, {}, dense_class(scheduled, {})));
-  std::int64_t most = 0;
-  for (const lower::Function& f : program.functions) most = std::max(most, f.shared_bytes);
+  Block most;
+  for (const lower::Function& f : program.functions) {
+    most.threads = std::max(most.threads, f.max_threads);
+    most.shared_bytes = std::max(most.shared_bytes, f.shared_bytes);
+  }
   return most;
 }
 
@@ -26,9 +34,15 @@ std::int64_t shared_bytes(const schedule::Scheduled& scheduled) {
 std::vector<std::pair<std::string, std::int64_t>> device_needs(const schedule::Ways& ways) {
   std::vector<std::pair<std::string, std::int64_t>> needs = schedule::needs_of(ways);
   if (!ways.ways.front().scheduled.target.is_gpu()) return needs;
-  std::int64_t most = 0;
-  for (const schedule::Way& way : ways.ways) most = std::max(most, shared_bytes(way.scheduled));
-  if (most > 0) needs.emplace_back("shared_kb", (most + 1023) / 1024);
+  Block most{.threads = needs.empty() ? 0 : needs.front().second};
+  for (const schedule::Way& way : ways.ways) {
+    const Block block = largest_block(way.scheduled);
+    most.threads = std::max(most.threads, block.threads);
+    most.shared_bytes = std::max(most.shared_bytes, block.shared_bytes);
+  }
+  needs.clear();
+  if (most.threads > 1) needs.emplace_back("threads", most.threads);
+  if (most.shared_bytes > 0) needs.emplace_back("shared_kb", (most.shared_bytes + 1023) / 1024);
   return needs;
 }
 

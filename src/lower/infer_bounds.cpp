@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "ir/questions.h"
+#include "lower/call_values.h"
 #include "lower/domain_condition.h"
 #include "lower/enlarged_regions.h"
 #include "lower/passes.h"
@@ -206,6 +207,7 @@ class Inference {
       for (const ir::SymbolPtr& dim : tree_.stages.at(reads.reader).dims) anywhere[dim] = {};
       intersect(i, algebra_.bounds_of(coordinate, anywhere));
     }
+    i = widened_for_calls(i, tree_.facts);
     reads.ranges.emplace_back(coordinate, i);
     return i;
   }
@@ -435,6 +437,7 @@ class Inference {
         Interval promised;
         clip(promised, coordinates[d], condition, scope);
         intersect(i, promised);
+        i = widened_for_calls(i, tree_.facts);
         if (!i.bounded())
           refuse_unbounded(ir::make(ir::Op::Call, func.type(), coordinates, func.callee()), d, {func.id, s});
         need[d] = algebra_.interval_union(need[d], i);
@@ -467,7 +470,8 @@ class Inference {
   }
 
   Expr name_value(const Expr& e, const std::string& name, const Place& site) {
-    if (ir::size_up_to(e, kRepeatNodes) <= kRepeatNodes) return e;
+    const bool by_call = site.kind != Place::Kind::At;
+    if (ir::size_up_to(e, kRepeatNodes) <= kRepeatNodes || (by_call && !computed_by_calls(e))) return e;
     ir::SymbolPtr symbol = ir::make_symbol(ir::SymbolKind::Let, name);
     (site.kind == Place::Kind::At ? tree_.loop(site.loop).lets : tree_.root_lets).push_back({symbol, e});
     tree_.facts.set_value(symbol, e);

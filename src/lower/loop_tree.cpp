@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "calotype/error.h"
+#include "lower/call_values.h"
 #include "lower/passes.h"
 
 namespace calotype::lower {
@@ -292,9 +294,19 @@ static void write_out(LoopTree::Check& check, std::size_t value) {
 void require(LoopTree& tree, LoopTree::Check check) {
   check.condition = ir::simplify(check.condition, tree.facts);
   if (ir::is_one(check.condition) || ir::prove(check.condition, tree.facts)) return;
+  if (!computed_by_calls(check.condition))
+    throw Error(
+        {.kind = ErrorKind::Algorithm,
+         .subject = tree.scheduled.graph.subject_of(check.subject),
+         .message = fmt::format("what is touched of '{}' is computed with floats, or by functions, and a "
+                                "call checks with integers alone",
+                                check.subject),
+         .func = check.subject,
+         .value = ir::to_string(check.condition),
+         .legal = "coordinates and sizes that follow from integers; clamp() gives others an end"});
   for (Expr& v : check.values) v = ir::simplify(v, tree.facts);
   for (std::size_t i = check.values.size(); i-- > 0;)
-    if (depends_on_loops(tree, check.values[i])) write_out(check, i);
+    if (depends_on_loops(tree, check.values[i]) || !computed_by_calls(check.values[i])) write_out(check, i);
   tree.checks.push_back(std::move(check));
 }
 

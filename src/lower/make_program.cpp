@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "lower/call_values.h"
 #include "lower/passes.h"
 #include "lower/tile_order.h"
 #include "schedule/forms.h"
@@ -369,6 +370,7 @@ class ProgramMaker {
     Expr bytes = ir::index(buffer->type.bytes());
     for (const Expr& e : buffer->extents) bytes = bytes * e;
     bytes = ir::simplify(bytes, tree_.facts);
+    require_computed(bytes, fmt::format("the memory of '{}'", buffer->name), buffer->name);
     program_.workspace.push_back({buffer, bytes});
     // The caller chose the width by the arguments; what lies between kernels can be larger.
     const Expr fits = ir::simplify(bytes <= ir::index(INT32_MAX), tree_.facts);
@@ -466,9 +468,20 @@ class ProgramMaker {
     }
   }
 
+  static void require_computed(const Expr& size, const std::string& what, const std::string& func) {
+    if (computed_by_calls(size)) return;
+    throw Error(
+        {.kind = ErrorKind::Schedule,
+         .message = what + " is computed with floats, or by functions, and a call does so with integers",
+         .func = func,
+         .value = ir::to_string(size),
+         .legal = "sizes that follow from integers; clamp() of indices; bound, bound_storage"});
+  }
+
   // Limits of the launch: 2^31 - 1 blocks along x, 65535 along y and z.
   void require_grid(const Function& f) {
     for (int axis = 0; axis < 3; ++axis) {
+      require_computed(f.grid[axis], fmt::format("the number of blocks of '{}'", f.name), f.name);
       const std::int64_t most = axis == 0 ? INT32_MAX : 65535;
       const std::optional<std::int64_t> bound = ir::constant_upper_bound(f.grid[axis], tree_.facts);
       if (bound && *bound <= most) continue;

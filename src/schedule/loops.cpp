@@ -209,11 +209,11 @@ bool updates_stay(const lang::FuncDef& f, int dim) {
 /// How much of a dimension other Funcs read, where that is a constant: as of the partial results that rfactor
 /// makes, which are read over a loop that split made. A Func that is not computed in a loop of another one
 /// has that extent.
-std::optional<std::int64_t> extent_read(const State& state, FuncId func, int dim) {
-  const lang::FuncDef& f = state.def(func);
-  const FuncSchedule& own = state.out.of(func);
+std::optional<std::int64_t> extent_read(const Scheduled& s, FuncId func, int dim) {
+  const lang::FuncDef& f = s.graph.func(func);
+  const FuncSchedule& own = s.of(func);
   const auto aligned = [&](const BoundAlignment& b) { return b.dim == dim; };
-  if (own.compute.kind == Place::Kind::At || state.out.graph.is_output(func) || !updates_stay(f, dim) ||
+  if (own.compute.kind == Place::Kind::At || s.graph.is_output(func) || !updates_stay(f, dim) ||
       std::any_of(own.alignments.begin(), own.alignments.end(), aligned))
     return std::nullopt;
   std::int64_t low = INT64_MAX, high = INT64_MIN;
@@ -229,7 +229,7 @@ std::optional<std::int64_t> extent_read(const State& state, FuncId func, int dim
       high = std::max(high, range->second);
     });
   };
-  for (const lang::FuncDef& reader : state.out.graph.funcs) {
+  for (const lang::FuncDef& reader : s.graph.funcs) {
     if (reader.id == func) continue;
     for (const lang::StageDef& stage : reader.stages) {
       look(stage.value, stage);
@@ -240,14 +240,14 @@ std::optional<std::int64_t> extent_read(const State& state, FuncId func, int dim
   return constant && low <= high ? std::optional(high - low + 1) : std::nullopt;
 }
 
-std::optional<std::int64_t> definition_extent(const State& state, FuncId func, int stage, int dim) {
-  const lang::FuncDef& f = state.def(func);
+std::optional<std::int64_t> definition_extent(const Scheduled& s, FuncId func, int stage, int dim) {
+  const lang::FuncDef& f = s.graph.func(func);
   if (dim >= f.rank()) return ir::as_int(f.stages[stage].reduction[dim - f.rank()].extent);
-  for (const BoundPromise& b : state.out.funcs[func.value].bounds)
+  for (const BoundPromise& b : s.of(func).bounds)
     if (b.dim == dim) return b.extent;
-  for (const lang::OutputDef& o : state.out.graph.outputs)
+  for (const lang::OutputDef& o : s.graph.outputs)
     if (o.func == func && o.sized) return ir::as_int(o.extents[dim]);
-  return extent_read(state, func, dim);
+  return extent_read(s, func, dim);
 }
 
 }  // namespace
@@ -268,23 +268,27 @@ void check_tails(State& state) {
       }
 }
 
-std::optional<std::int64_t> constant_extent(const State& state, FuncId func, int stage, LoopId loop) {
-  const StageSchedule& s = state.loops_of(func, stage);
+std::optional<std::int64_t> constant_extent(const Scheduled& scheduled, FuncId func, int stage, LoopId loop) {
+  const StageSchedule& s = scheduled.of(func).stages[stage];
   for (std::size_t d = 0; d < s.dims.size(); d++)
-    if (s.dims[d] == loop) return definition_extent(state, func, stage, static_cast<int>(d));
+    if (s.dims[d] == loop) return definition_extent(scheduled, func, stage, static_cast<int>(d));
   for (const Transform& t : s.transforms) {
     if (t.kind == Transform::Kind::Split && loop == t.inner) return t.factor;
     if (t.kind == Transform::Kind::Split && loop == t.outer) {
-      const auto old = constant_extent(state, func, stage, t.old);
+      const auto old = constant_extent(scheduled, func, stage, t.old);
       return old ? std::optional((*old + t.factor - 1) / t.factor) : std::nullopt;
     }
     if (t.kind == Transform::Kind::Fuse && loop == t.fused) {
-      const auto inner = constant_extent(state, func, stage, t.inner);
-      const auto outer = constant_extent(state, func, stage, t.outer);
+      const auto inner = constant_extent(scheduled, func, stage, t.inner);
+      const auto outer = constant_extent(scheduled, func, stage, t.outer);
       return inner && outer ? std::optional(*inner * *outer) : std::nullopt;
     }
   }
   return std::nullopt;
+}
+
+std::optional<std::int64_t> constant_extent(const State& state, FuncId func, int stage, LoopId loop) {
+  return constant_extent(state.out, func, stage, loop);
 }
 
 void require_constant_extent(const Application& a, const std::string& loop, std::int64_t most) {

@@ -32,6 +32,7 @@ void require_constant_extent(const Application& a, const std::string& loop, std:
 std::vector<int> roots(const State& state, FuncId func, int stage, LoopId loop);
 std::vector<int> roots(const StageSchedule& stage, LoopId loop);
 /// The number of iterations where it is a constant.
+std::optional<std::int64_t> constant_extent(const Scheduled& scheduled, FuncId func, int stage, LoopId loop);
 std::optional<std::int64_t> constant_extent(const State& state, FuncId func, int stage, LoopId loop);
 /// "FUNC.LOOP" of each reduction dimension the loop comes from, added to numerics where the Func is a float.
 void note_reassociation(State& state, FuncId func, int stage, LoopId loop);

@@ -8,6 +8,7 @@
 #include "calotype/pipeline.h"
 #include "schedule/file.h"
 #include "schedule/gpu.h"
+#include "schedule/loops.h"
 
 namespace calotype {
 
@@ -69,22 +70,19 @@ bool same_conditions(const FileCase& a, const FileCase& b) {
          std::is_permutation(a.buffers.begin(), a.buffers.end(), b.buffers.begin());
 }
 
-/// Threads a block, where they are constants.
+/// Threads a block, as far as the schedule shows them: the most of any stage whose threads are constants.
 static std::int64_t threads_of(const Scheduled& s) {
   std::int64_t most = 0;
-  for (const FuncSchedule& f : s.funcs)
-    for (const StageSchedule& stage : f.stages) {
-      std::int64_t threads = 1;
-      bool any = false;
-      for (LoopId id : stage.loops) {
+  for (const lang::FuncDef& f : s.graph.funcs)
+    for (int stage = 0; stage < static_cast<int>(f.stages.size()); ++stage) {
+      std::int64_t threads = 0;
+      for (LoopId id : s.of(f.id).stages[stage].loops) {
         if (s.loop(id).binding != ir::Binding::GpuThread) continue;
-        for (const Transform& t : stage.transforms)
-          if (t.kind == Transform::Kind::Split && t.inner == id) {
-            threads *= s.loop(id).part == ir::ThreadPart::Lane ? warp_lanes : t.factor;
-            any = true;
-          }
+        const bool lane = s.loop(id).part == ir::ThreadPart::Lane;
+        const auto extent = lane ? std::optional(warp_lanes) : constant_extent(s, f.id, stage, id);
+        if (extent) threads = std::max<std::int64_t>(threads, 1) * *extent;
       }
-      if (any) most = std::max(most, threads);
+      most = std::max(most, threads);
     }
   return most;
 }
@@ -92,7 +90,7 @@ static std::int64_t threads_of(const Scheduled& s) {
 std::vector<std::pair<std::string, std::int64_t>> needs_of(const Ways& ways) {
   std::int64_t most = 0;
   for (const Way& w : ways.ways) most = std::max(most, threads_of(w.scheduled));
-  if (most == 0) return {};
+  if (most <= 1) return {};
   return {{"threads", most}};
 }
 

@@ -61,7 +61,7 @@ TEST(LaneReadsAtRandom, OfAnyLayouts) {
   std::mt19937 random(20);
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   int ran = 0, shuffled = 0, shared = 0;
-  for (int round = 0; round < 160; ++round) {
+  for (int round = 0; round < 200; ++round) {
     Dim W("W"), H("H");
     ImageParam in(Int(32), {W, H}, "in");
     Func edged = boundary::repeat_edge(in, "edged"), f("f"), out("out");

@@ -423,6 +423,37 @@ TEST(ScheduleFile, NeedsAreThoseOfTheLoweredProgram) {
   EXPECT_FALSE(large.check(matmul(), Target::cuda("sm_86")).empty());
 }
 
+/// The needs that a file states for a schedule of matmul as its only template.
+std::string needs_of_matmul(const Schedule& s) {
+  ScheduleFile file("matmul", Target::cuda("sm_90a"));
+  file.add(matmul(), s, {.template_name = "main"});
+  const std::string text = file.str(), key = "\"needs\": ";
+  const std::size_t at = text.find(key) + key.size();
+  return text.substr(at, text.find('}', at) + 1 - at);
+}
+
+// Threads whose number no directive of their own loop says: of loops that rfactor has made dimensions of a
+// Func of its own, and of regions that tiles of other Funcs make constant.
+TEST(ScheduleFile, NeedsThreadsOfAllLoops) {
+  Schedule parts;
+  parts["acc"].update().split("k", "ko", "ki", 64);
+  parts["acc"].update().split("ki", "kw", "kt", 8);
+  parts["acc"].update().rfactor({{"ko", "u"}}, "part");
+  parts["C"].gpu_blocks("m").gpu_threads("n", 32);
+  parts["acc"].compute_root().gpu_blocks("m").gpu_threads("n", 32);
+  parts["acc"].update().gpu_blocks("m").gpu_threads("n", 32);
+  parts["part"].compute_root().gpu_blocks("u", "m", "n");
+  parts["part"].update().reorder("kt", "kw", "u", "m", "n").gpu_blocks("u", "m", "n").atomic();
+  parts["part"].update().gpu_threads("kt", "kw");
+  EXPECT_EQ(needs_of_matmul(parts), R"({ "threads": 64 })");
+
+  Schedule tiles;
+  tiles["C"].tile("n", "m", "no", "mo", "ni", "mi", 16, 4).gpu_blocks("no", "mo");
+  tiles["acc"].compute_at("C", "no").store_in(Memory::Shared).gpu_threads("n", "m");
+  tiles["acc"].update().reorder("n", "m", "k").gpu_threads("n", "m");
+  EXPECT_EQ(needs_of_matmul(tiles), R"({ "threads": 64, "shared_kb": 1 })");
+}
+
 TEST(CaseOrder, NeedsThatTheTargetDoesNotMeetAreLeftOut) {
   Schedule blocks;
   blocks["C"].gpu_blocks("m").gpu_threads("n", 64);

@@ -147,7 +147,7 @@ Schedule gpu_cluster(const OperatorTypes& types) {
 // the next rows are on their way while the blocks of a cluster wait for each other.
 Schedule gpu_ring(const OperatorTypes& types) {
   Schedule s;
-  const Knob columns = s.knob("COLUMNS", 262144), part = s.knob("PART", 32768 / types.all().bytes()),
+  const Knob columns = s.knob("COLUMNS", 65536), part = s.knob("PART", 32768 / types.all().bytes()),
              threads = s.knob("THREADS", 512), vector = s.knob("VECTOR", 16 / types.all().bytes()),
              places = s.knob("PLACES", 15), depth = s.knob("DEPTH", 3);
   const apps::PartsOfRows parts{part, threads, vector};
