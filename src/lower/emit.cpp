@@ -366,11 +366,11 @@ class Emitter {
     const FoldedScan& scan = *storage->scan;
     const auto dim = static_cast<std::size_t>(scan.dim);
     const Expr moved = ir::index(scan.step) * (place_in(tree_.def(ref).lhs[dim], ref) - scan.before);
-    return with_slots_moved(stores,
-                            {.count = storage->folds[dim],
-                             .stride = storage->buffers.front()->strides[dim],
-                             .available = ir::index(scan.given - 1) + moved},
-                            tree_.facts);
+    const Slots slots{storage->folds[dim], storage->buffers.front()->strides[dim],
+                      ir::index(scan.given - 1) + moved};
+    return ir::rewrite_exprs(with_slots_moved(stores, slots, tree_.facts), [&](const Expr& e) {
+      return with_masked_loads(tree_, ref, buffers_of(ref.func), e);  // past the end there are none
+    });
   }
 
   ir::Stmt emit_extern(StageRef ref) {
