@@ -36,12 +36,14 @@ Expr with_masked_loads(const LoopTree& tree, StageRef stage, const std::vector<i
 }
 
 ir::Stmt with_masked_stores(const LoopTree& tree, StageRef stage, const ir::Stmt& s) {
-  const Expr mask = mask_of(tree, stage, Tail::PredicateStores);
-  if (!mask.defined()) return s;
+  const Expr stores = mask_of(tree, stage, Tail::PredicateStores), any = mask_of(tree, stage, {});
+  if (!any.defined()) return s;
   return ir::rewrite(s, [&](const ir::Stmt& n) {
-    if (n->kind == ir::StmtKind::Print) return ir::if_then(mask, n);  // what is said of stores
+    if (n->kind == ir::StmtKind::Print && stores.defined()) return ir::if_then(stores, n);
     if (n->kind != ir::StmtKind::Store) return n;
-    const Expr& before = n->exprs[1];
+    // An atomic update loads what it combines.
+    const Expr &mask = n->atomic() ? any : stores, &before = n->exprs[1];
+    if (!mask.defined()) return n;
     return ir::store_like(n, n->exprs[0], {n->exprs[2]}, ir::is_one(before) ? mask : before && mask);
   });
 }

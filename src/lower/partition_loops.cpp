@@ -305,10 +305,19 @@ class Partitioner {
     return s->kind == ir::StmtKind::For && s->loop().binding == ir::Binding::GpuBlock;
   }
 
+  static bool holds_block_loop(const ir::Stmt& s) {
+    bool found = false;
+    ir::visit(s, [&](const ir::Stmt& inner) { found |= is_block_loop(inner); });
+    return found;
+  }
+
   /// The loops over blocks, of which `cut` ask for two bodies, and the body in the innermost.
   ir::Stmt grid(const ir::Stmt& s, std::vector<ir::Stmt> cut) {
     if (s->kind == ir::StmtKind::Let)
       return ir::let_stmt(s->symbol(), s->exprs[0], grid(s->body(), std::move(cut)));
+    // Guards of the loops around stand between them.
+    const bool guard = s->kind == ir::StmtKind::If && s->stmts.size() == 1;
+    if (guard && holds_block_loop(s)) return ir::if_then(s->exprs[0], grid(s->body(), std::move(cut)));
     if (!is_block_loop(s)) return cut.empty() ? run(s) : two_bodies(s, cut);
     if (s->loop().partition == ir::Partition::Always) cut.push_back(s);
     return ir::for_loop(s->loop(), s->exprs[0], s->exprs[1], grid(s->body(), std::move(cut)));

@@ -69,7 +69,10 @@ void expect_needs(const Pipeline& p, const Schedule& s, const Target& target,
                   const std::function<std::int64_t(std::int64_t)>& needed) {
   const Kernel kernel = p.compile(s, target);
   for (const std::int64_t n : {1, 7, 8, 9, 37}) {
-    EXPECT_EQ(computed(kernel, n, needed(n)), static_cast<std::size_t>(needed(n))) << s.str() << "\n" << n;
+    const std::size_t lines = computed(kernel, n, needed(n));
+    if (testing::takes_lines(target)) {
+      EXPECT_EQ(lines, static_cast<std::size_t>(needed(n))) << s.str() << "\n" << n;
+    }
     try {
       computed(kernel, n, needed(n) - 1);
       FAIL() << "ran on less than it needs";
@@ -351,7 +354,7 @@ TEST(MaskedTails, PrintsForWhatIsNeededAlone) {
   f(x) = print(in(x), "f", cast<std::int32_t>(x));
   out(x) = f(x) + 1;
   const Pipeline p("printing", {in}, {Output(out, {N})});
-  for (const Target& target : targets())
+  for (const Target& target : testing::targets_with_lines())
     for (const Tail tail : kTails)
       for (const bool vector : {false, true}) {
         Schedule s;

@@ -15,7 +15,7 @@ namespace {
 
 using testing::Lines;
 using testing::Printed;
-using testing::targets;
+using testing::targets_with_lines;
 
 std::vector<Schedule> schedules(const Target& target) {
   std::vector<Schedule> all(1);
@@ -48,7 +48,7 @@ TEST(Print, EachPointOnce) {
     p.evaluate({input});
     EXPECT_EQ(printed.in_order(), expected);
     std::sort(expected.begin(), expected.end());
-    for (const Target& target : targets())
+    for (const Target& target : targets_with_lines())
       for (const Schedule& s : schedules(target)) {
         SCOPED_TRACE(target.str() + s.str());
         const Kernel kernel = p.compile(s, target);
@@ -85,7 +85,7 @@ TEST(Print, OnlyWhereTheConditionHolds) {
   std::sort(expected.begin(), expected.end());
   const Evaluation reference = p.evaluate({input});
   EXPECT_EQ(printed.sorted(), expected);
-  for (const Target& target : targets())
+  for (const Target& target : targets_with_lines())
     for (Schedule s : schedules(target)) {
       s["first"].compute_root();
       SCOPED_TRACE(target.str() + s.str());
@@ -128,7 +128,7 @@ TEST(Print, ValuesOfEveryTypeAreToldApart) {
   Printed printed;
   p.evaluate({}, {}, {{"N", 5}});
   EXPECT_EQ(printed.sorted(), expected);
-  for (const Target& target : targets())
+  for (const Target& target : targets_with_lines())
     for (const Schedule& s : schedules(target)) {
       const Buffer output(Int(32), {5});
       p.compile(s, target).call({output}, printed.context);

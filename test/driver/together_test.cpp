@@ -41,6 +41,8 @@ TEST(Together, StagesOfASharedLoopTakeNoTurns) {
   }
 }
 
+#ifdef CALOTYPE_HAS_LLVM
+
 TEST(Together, LanesWithinASharedLoop) {
   Dim N("N");
   ImageParam in(Int(32), {N}, "in");
@@ -122,6 +124,8 @@ TEST(Together, APrintedConditionDecidesNothingBeforehand) {
     for (std::int64_t i = 0; i < 9; ++i) EXPECT_EQ(output.value({i}), chosen ? input.value({i}) + 1 : 0) << i;
   }
 }
+
+#endif  // CALOTYPE_HAS_LLVM
 
 }  // namespace
 }  // namespace calotype

@@ -19,7 +19,7 @@ namespace {
 using testing::Lines;
 using testing::Printed;
 using testing::random_buffer;
-using testing::targets;
+using testing::targets_with_lines;
 
 const std::vector<Trace> kAll = {Trace::Loads, Trace::Stores, Trace::Productions};
 
@@ -82,7 +82,7 @@ TEST(Trace, EveryAccessOnceOnEveryTarget) {
   const Pipeline p = b.pipeline();
   for (const auto& [w, h] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {11, 3}}) {
     const Buffer in = random_buffer(Int(32), {w, h + 2}, 7), out(Int(32), {w, h});
-    for (const Target& target : targets())
+    for (const Target& target : targets_with_lines())
       for (Schedule s : schedules(target)) {
         s.trace("in", {Trace::Loads});
         s.trace("wide", kAll);
@@ -119,7 +119,7 @@ TEST(Trace, LinesHaveTheGrammarOfTheManual) {
   const std::regex line(R"((load|store) [\w.]+\((-?\d+(, -?\d+)*)?\) = \S+|)"
                         R"(produce [\w.]+( \[-?\d+, -?\d+\)( x \[-?\d+, -?\d+\))*)?)");
   const Buffer in = random_buffer(Int(32), {5, 4}, 7), out(Int(32), {5, 2});
-  for (const Target& target : targets())
+  for (const Target& target : targets_with_lines())
     for (Schedule s : schedules(target)) {
       s.trace("wide", kAll);
       for (const std::string& text : lines_of(b.pipeline(), s, target, in, {out}, {{"H", out.extent(1)}}))
@@ -133,7 +133,7 @@ TEST(Trace, AProductionAnnouncesItsStores) {
   s["wide"].compute_root();
   s.trace("wide");
   const Buffer in = random_buffer(Int(32), {3, 4}, 7), out(Int(32), {3, 2});
-  for (const Target& target : targets()) {
+  for (const Target& target : targets_with_lines()) {
     const Lines lines = lines_of(b.pipeline(), s, target, in, {out}, {{"H", out.extent(1)}});
     ASSERT_EQ(lines.size(), 13u);
     EXPECT_EQ(lines[0], "produce wide [0, 3) x [0, 4)");
@@ -214,7 +214,7 @@ TEST(Trace, UpdatesAndTuples) {
   std::sort(expected.begin(), expected.end());
   Schedule s;
   s.trace("pair", {Trace::Loads, Trace::Stores});
-  for (const Target& target : targets()) {
+  for (const Target& target : targets_with_lines()) {
     Lines got = lines_of(p, s, target, input, {output});
     std::sort(got.begin(), got.end());
     EXPECT_EQ(got, expected) << target.str();
@@ -234,7 +234,7 @@ TEST(Trace, PartialResultsAreToldWhenTheyAreCombined) {
   Schedule s;
   s["total"].update().vectorize("r", 8);
   s.trace("total", {Trace::Stores});
-  for (const Target& target : targets())
+  for (const Target& target : targets_with_lines())
     EXPECT_EQ(lines_of(p, s, target, input, {output}),
               (Lines{"store total() = 0", fmt::format("store total() = {}", sum)}));
 }
@@ -256,7 +256,7 @@ TEST(Trace, ValuesOfEveryType) {
     input.set_value({1}, type.is_bool() ? 0 : type.is_float() ? 96 : 7);
     const char* first = type.is_bool() ? "true" : type.is_float() ? "1.5" : "3";
     const char* second = type.is_bool() ? "false" : type.is_float() ? "96" : "7";
-    for (const Target& target : targets()) {
+    for (const Target& target : targets_with_lines()) {
       Lines got = lines_of(p, s, target, input, {output});
       std::sort(got.begin(), got.end());
       EXPECT_EQ(got,

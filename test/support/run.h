@@ -23,6 +23,16 @@ inline std::vector<Target> targets() {
   return all;
 }
 
+/// Whether what a call prints comes to the process's hook: kernels on a GPU write to its standard output.
+inline bool takes_lines(const Target& target) { return target.kind != Target::Kind::Cuda; }
+
+/// The targets of which that is so.
+inline std::vector<Target> targets_with_lines() {
+  std::vector<Target> all = targets();
+  std::erase_if(all, [](const Target& t) { return !takes_lines(t); });
+  return all;
+}
+
 /// A buffer of random values: floats uniform in [-2, 2) without 0, integers small and not all alike.
 inline Buffer random_buffer(Type type, std::vector<std::int64_t> extents, std::uint64_t seed) {
   Buffer b(type, std::move(extents));
