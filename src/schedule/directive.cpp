@@ -80,9 +80,8 @@ const std::vector<Option>& partition_options() {
 }
 
 const std::vector<Option>& copy_options() {
-  static const std::vector<Option> options = {{"threads", "Copy::Threads"},
-                                              {"async", "Copy::Async"},
-                                              {"bulk", "Copy::Bulk"}};
+  static const std::vector<Option> options = {
+      {"threads", "Copy::Threads"}, {"async", "Copy::Async"}, {"bulk", "Copy::Bulk"}};
   return options;
 }
 
