@@ -72,7 +72,7 @@ Expr Addresses::slot_of(const FoldedScan& scan, const std::vector<Expr>& coordin
     if (own || scan.earlier.count(user)) newest = newest - ir::index(scan.step);
   }
   const Expr c = cast(Int(64), coordinates[static_cast<std::size_t>(scan.dim)]);
-  const Expr age = simple(ir::index(scan.step) * (newest - c));
+  Expr age = simple(ir::index(scan.step) * (newest - c));
   if (!own) return age;
   const std::optional<std::int64_t> known = ir::as_int(age);
   if (!known)

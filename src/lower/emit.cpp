@@ -241,7 +241,7 @@ class Emitter {
     first.push_back(body);
     body = ir::block(std::move(first));
     body = with_names(loop, body, is_pipeline(node));
-    const ir::Stmt s = ir::for_loop(shown(tree_, node), loop.min, loop.extent, body);
+    ir::Stmt s = ir::for_loop(shown(tree_, node), loop.min, loop.extent, body);
     const PartialResults* partial = partial_results(node.stage);
     if (!partial || partial->around() != node.loop || tree_.reductions.count(node.stage)) return s;
     return partial->wrap(s, [&](const std::vector<Expr>& values) { return finish(node.stage, values); });

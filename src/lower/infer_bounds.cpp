@@ -21,7 +21,6 @@ namespace {
 
 using ir::Interval;
 using schedule::Place;
-using schedule::Transform;
 
 // Expressions up to this many nodes are repeated where they are used instead of being named.
 constexpr std::size_t kRepeatNodes = 5;
@@ -372,7 +371,7 @@ class Inference {
     }
     ir::Scope scope = ir::make_scope();
     scope[loop.var] = {loop.min, simple(loop.min + loop.extent - ir::index(1))};
-    const Interval range = algebra_.bounds_of(i, scope);
+    Interval range = algebra_.bounds_of(i, scope);
     if (range.bounded() || !i.bounded()) return range;
     const Interval apart = algebra_.bounds_of(with_parts_apart(i, loop.var, scope), scope);
     return {range.min.defined() ? range.min : apart.min, range.max.defined() ? range.max : apart.max};

@@ -313,7 +313,7 @@ class PartialLanes {
 }  // namespace
 
 ir::Stmt group_lanes(const ir::Stmt& s, const ir::Facts& facts) {
-  const ir::Stmt inner = ir::map_children(
+  ir::Stmt inner = ir::map_children(
       s, [](const Expr& e) { return e; }, [&](const ir::Stmt& child) { return group_lanes(child, facts); });
   if (inner->kind != ir::StmtKind::Allocate || !inner->buffer()->partial) return inner;
   const ir::Stmt grouped = PartialLanes(inner, facts).grouped();

@@ -44,9 +44,9 @@ DirectiveSpec cluster_spec() {
            "16",
            "the stage has such a loop already",
            "the stage is computed inside a thread or at a loop of the cluster, or outside every block",
-           "memory of each block would hold a part of what is computed once a cluster, without "
-           "store_in(shared) "
-           "or store_in(register), or a block reads another one's part",
+           "each block would hold a part of what is computed once a cluster, and store_in says neither "
+           "shared nor register",
+           "a block reads another one's part",
            "a loop is a reduction loop of which two iterations may meet in one place, and threads have no "
            "partial results",
            "the loop is bound already"},

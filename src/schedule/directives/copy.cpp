@@ -81,8 +81,9 @@ DirectiveSpec copy_spec() {
                   "async, bulk: the Func is not in shared memory",
                   "async, bulk: a split of the Func has the tail predicate_loads",
                   "async: elements of 1 or 2 bytes without neighbours to be copied with",
-                  "bulk: the Func has no coordinates, or a swizzle; its innermost loop is not serial, its "
-                  "iterations are no neighbours in memory, or a tail leaves out others than the last"},
+                  "bulk: the Func has no coordinates, or a swizzle",
+                  "bulk: its innermost loop is not serial, or its iterations are no neighbours in memory",
+                  "bulk: a tail of that loop leaves out others than the last"},
       .apply = apply,
       .check = check};
 }
