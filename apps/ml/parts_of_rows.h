@@ -9,7 +9,15 @@
 namespace calotype::apps {
 
 struct PartsOfRows {
-  Knob part, threads, vector;
+  /// Rows of at most COLUMNS elements, in parts of PART, by THREADS threads with VECTOR elements at a time.
+  PartsOfRows(Schedule& s, const OperatorTypes& types, int most_columns, int of_part, int of_threads)
+      : columns(s.knob("COLUMNS", most_columns)),
+        part(s.knob("PART", of_part)),
+        threads(s.knob("THREADS", of_threads)),
+        vector(s.knob("VECTOR", 16 / types.all().bytes())) {
+    s.assume("N", Assumption::range(1, columns));
+  }
+  Knob columns, part, threads, vector;
 
   /// The iterations of `loop`, in order, to the blocks and their threads.
   void deal_out(Stage stage, const std::string& loop) const {

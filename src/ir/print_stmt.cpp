@@ -159,9 +159,9 @@ class StmtPrinter {
   }
 
   void print_row(const StmtNode& s, const BulkStore& row) {
-    line(fmt::format("{}[{}] bulk = {}, {} elements by {} from {} apart, to {}[{}]", row.buffer->name,
+    line(fmt::format("{}[{}] bulk = {}, {} elements {} apart, to {}[{}]", row.buffer->name,
                      to_string(s.exprs[2]), to_string(s.exprs[0]), to_string(s.exprs[3]),
-                     to_string(s.exprs[4]), to_string(s.exprs[5]), row.ring->name, to_string(s.exprs[6])));
+                     to_string(s.exprs[4]), row.ring->name, to_string(s.exprs[5])));
   }
 
   void print_allocate(const StmtNode& s) {

@@ -108,9 +108,9 @@ Stmt async_store(const Stmt& store) {
 }
 
 Stmt bulk_store(BulkStore how, RowCopy row) {
-  const Stmt plain = store(how.buffer, std::move(row.load),
-                           {std::move(row.index), std::move(row.count), std::move(row.to_step),
-                            std::move(row.from_step), std::move(row.slot)});
+  const Stmt plain =
+      store(how.buffer, std::move(row.load),
+            {std::move(row.index), std::move(row.count), std::move(row.step), std::move(row.slot)});
   return make_stmt(StmtKind::Store, plain->exprs, {}, std::make_shared<const BulkStore>(std::move(how)));
 }
 

@@ -25,8 +25,8 @@ namespace calotype::ir {
 /// what it was, combined with the value, in one step that no other thread sees half done; lanes follow each
 /// other. As an AsyncStore, of a value that is loaded, it has happened only once its group has been waited
 /// for: see SyncInfo. A BulkStore, of a value that is loaded, stands for a row of elements: behind the index
-/// of the first follow their number, the distance from one to the next where they go and where they are
-/// read, and the slot of its ring; no condition. With a Remote a second coordinate follows the index: the
+/// of the first follow their number, the distance from one to the next where they are read (they go side by
+/// side), and the slot of its ring; no condition. With a Remote a second coordinate follows the index: the
 /// rank in the cluster of the block in whose shared memory the element lies. Check: the text has one {} a
 /// value; a false condition ends the call with that message. Print: a line of text where the condition holds;
 /// "{{" in it stands for a brace. Note: a comment for printers
@@ -229,7 +229,7 @@ Stmt print_line(Expr condition, std::string text, std::vector<Expr> values = {})
 Stmt async_store(const Stmt& store);
 /// A row of `count` elements from the load on, to `index` and on.
 struct RowCopy {
-  Expr load, index, count, to_step, from_step, slot;
+  Expr load, index, count, step, slot;
 };
 Stmt bulk_store(BulkStore how, RowCopy row);
 Stmt barrier(std::string reason, SyncInfo::Kind kind = SyncInfo::Kind::Block);

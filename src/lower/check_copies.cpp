@@ -1,4 +1,5 @@
-// Copies of few bytes: refuses asynchronous copies of which none is of 4 bytes or more.
+// Copies that would not be what they are called: refuses asynchronous copies of which none is of 4 bytes or
+// more, and bulk copies of rows that begin at no multiple of 16 bytes in any call.
 //
 // Requires: expanded statements, where each access shows how many elements it takes. Leaves them as they are.
 // Stands behind the passes that expand loops: only there is it known what lies side by side. Single elements
@@ -33,9 +34,61 @@ bool is_large_enough(const ir::Stmt& s) {
          value->type.lanes * element % kLeastBytes == 0;
 }
 
+constexpr int kBulkBytes = 16;
+
+/// Looks at every bulk copy, with what names on the way to it stand for.
+class Rows {
+ public:
+  explicit Rows(const LoopTree& tree) : tree_(tree), facts_(tree.facts) {}
+
+  void check(const ir::Stmt& s) {
+    if (s->kind == ir::StmtKind::Let) facts_.set_value(s->symbol(), s->exprs[0]);
+    if (s->kind == ir::StmtKind::Store && s->bulk()) check_row(s);
+    for (const ir::Stmt& child : s->stmts) check(child);
+  }
+
+ private:
+  void check_row(const ir::Stmt& s) {
+    const Expr& load = s->exprs[0];
+    const ir::BufferPtr &to = s->buffer(), &from = ir::buffer_of(load);
+    if (from->space == ir::MemorySpace::Argument && !ir::is_one(from->strides[0]))
+      return;  // what is compiled for calls whose elements lie apart
+    const std::int64_t elements = kBulkBytes / to->type.bytes();
+    // There are calls whose rows lie multiples of that apart.
+    for (std::size_t d = 1; from->space == ir::MemorySpace::Argument && d < from->strides.size(); ++d)
+      if (ir::is(from->strides[d], ir::Op::Variable))
+        facts_.set_multiple(ir::symbol_of(from->strides[d]), elements);
+    for (const auto& [index, buffer] : {std::pair(s->exprs[2], to), {load->args.back(), from}})
+      if (ir::known_multiple(ir::simplify(index, facts_), facts_) % elements != 0) refuse(to, *buffer, index);
+  }
+
+  [[noreturn]] void refuse(const ir::BufferPtr& to, const ir::Buffer& of, const Expr& index) const {
+    for (const auto& [func, storage] : tree_.storage) {
+      if (storage.buffers.front() != to) continue;
+      throw Error(
+          {.kind = ErrorKind::Schedule,
+           .message =
+               fmt::format("rows of '{}' begin in '{}' at places that are not known to be multiples of "
+                           "{} bytes, and a bulk copy takes no others",
+                           to->name, of.name, kBulkBytes),
+           .func = tree_.func(func).name,
+           .directive = tree_.scheduled.of(func).copy_origin,
+           .value = ir::to_string(index),
+           .legal = fmt::format("tiles and parts of {} elements or multiples of it; align_storage by that on "
+                                "what is computed; or copy(async)",
+                                kBulkBytes / to->type.bytes())});
+    }
+    throw Error({.kind = ErrorKind::Internal, .message = "a copy of no Func", .value = to->name});
+  }
+
+  const LoopTree& tree_;
+  ir::Facts facts_;
+};
+
 }  // namespace
 
 void check_copies(const LoopTree& tree, const std::vector<Unit>& units) {
+  for (const Unit& unit : units) Rows(tree).check(unit.stmt);
   std::set<ir::BufferPtr> all, good;
   for (const Unit& unit : units)
     ir::visit(unit.stmt, [&](const ir::Stmt& s) {

@@ -7,11 +7,10 @@
 // slots are combined from the first on.
 #include "lower/combine_threads.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 
+#include "lower/first_thread.h"
 #include "lower/store_values.h"
 
 namespace calotype::lower {
@@ -95,14 +94,7 @@ Expr CombineThreads::Positions::along_x(std::size_t digit) {
 }
 
 Expr CombineThreads::Positions::new_loop(int axis, ir::ThreadPart part, std::int64_t extent) {
-  const char* name = part == ir::ThreadPart::Lane ? "lane" : part == ir::ThreadPart::Warp ? "warp" : nullptr;
-  ir::LoopInfo info{
-      .var = ir::make_symbol(ir::SymbolKind::Loop, name ? name : fmt::format("thread.{}", "xyz"[axis])),
-      .binding = ir::Binding::GpuThread,
-      .axis = axis,
-      .part = part,
-      .func = of_.tree_.func(of_.stage_.func).name,
-      .origin = "all threads of the block"};
+  const ir::LoopInfo info = all_threads(of_.tree_, of_.stage_.func, axis, part);
   made_.emplace_back(info, extent);
   return ir::make_var(info.var);
 }

@@ -60,4 +60,14 @@ ir::Stmt by_first_thread(const LoopTree& tree, const KernelInfo& kernel, FuncId 
   return s;
 }
 
+ir::LoopInfo all_threads(const LoopTree& tree, FuncId func, int axis, ir::ThreadPart part) {
+  const char* name = part == ir::ThreadPart::Lane ? "lane" : part == ir::ThreadPart::Warp ? "warp" : nullptr;
+  return {.var = ir::make_symbol(ir::SymbolKind::Loop, name ? name : fmt::format("thread.{}", "xyz"[axis])),
+          .binding = ir::Binding::GpuThread,
+          .axis = axis,
+          .part = part,
+          .func = tree.func(func).name,
+          .origin = "all threads of the block"};
+}
+
 }  // namespace calotype::lower

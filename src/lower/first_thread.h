@@ -10,4 +10,8 @@ namespace calotype::lower {
 ir::Stmt by_first_thread(const LoopTree& tree, const KernelInfo& kernel, FuncId func,
                          const std::vector<LoopId>& open, ir::Stmt s, bool of_cluster);
 
+/// A loop over all threads along an axis, or all lanes or warps of x, for a Func none of whose loops tells
+/// the position.
+ir::LoopInfo all_threads(const LoopTree& tree, FuncId func, int axis, ir::ThreadPart part);
+
 }  // namespace calotype::lower

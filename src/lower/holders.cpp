@@ -5,12 +5,11 @@
 // reader's loops and guards say: outside of them nothing is needed.
 #include "lower/holders.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 
 #include "lower/domain_condition.h"
+#include "lower/first_thread.h"
 #include "lower/one_sided_masks.h"
 #include "schedule/gpu.h"
 
@@ -116,14 +115,7 @@ Holders::Holders(const LoopTree& tree, const KernelInfo& kernel, StageRef user,
 Expr Holders::new_loop(int axis, ir::ThreadPart part, std::int64_t extent) {
   for (const auto& [info, known] : made_)
     if (info.axis == axis && info.part == part) return ir::make_var(info.var);
-  const char* name = part == ir::ThreadPart::Lane ? "lane" : part == ir::ThreadPart::Warp ? "warp" : nullptr;
-  ir::LoopInfo info{
-      .var = ir::make_symbol(ir::SymbolKind::Loop, name ? name : fmt::format("thread.{}", "xyz"[axis])),
-      .binding = ir::Binding::GpuThread,
-      .axis = axis,
-      .part = part,
-      .func = tree_.func(user_.func).name,
-      .origin = "all threads of the block"};
+  const ir::LoopInfo info = all_threads(tree_, user_.func, axis, part);
   made_.emplace_back(info, extent);
   facts_.set_range(info.var, ir::index(0), ir::index(extent - 1));
   return ir::make_var(info.var);

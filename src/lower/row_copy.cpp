@@ -41,8 +41,7 @@ class Row {
     ir::Stmt s = ir::bulk_store({to, use.ring, common}, {.load = first,
                                                          .index = at(index, loop_->exprs[0]),
                                                          .count = simple(count_),
-                                                         .to_step = to_step,
-                                                         .from_step = from_step,
+                                                         .step = from_step,
                                                          .slot = use.slot});
     for (const Expr& condition : uniform_) s = ir::if_then(condition, s);
     const Expr any = simple(count_ > ir::index(0));

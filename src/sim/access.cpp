@@ -110,9 +110,9 @@ void send(Machine& m, WarpAccess access, int ring, int lane, std::int64_t rank) 
   const Register turn = code.ring_turns[static_cast<std::size_t>(ring)];
   const bool turns = code.rings[static_cast<std::size_t>(ring)]->turn != nullptr;
   const auto number = static_cast<std::size_t>(turns ? access.warp.read(turn)[0].i : 0);
-  if (rank < 0 || rank >= code.cluster) return;
-  access.slot = &m.rings[static_cast<std::size_t>(rank)][static_cast<std::size_t>(ring)].at(number);
   access.lanes = LaneMask{1} << lane;
+  if (rank < 0 || rank >= code.cluster) return space_of(m, access.instruction).store(access);  // is found
+  access.slot = &m.rings[static_cast<std::size_t>(rank)][static_cast<std::size_t>(ring)].at(number);
   space_of(m, access.instruction).start(access);
   count_sent(m, *access.slot, code.buffers[code.accesses[access.instruction.site].buffer].type.bytes());
 }

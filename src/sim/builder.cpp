@@ -320,7 +320,7 @@ void Builder::store(const ir::Stmt& s) {
   if (s->remote() && s->remote()->ring) code_.accesses.back().ring = ring_index(*s->remote()->ring);
   if (s->bulk()) {
     code_.accesses.back().ring = ring_index(*s->bulk()->ring);
-    condition = value(s->exprs[6], 1);
+    condition = value(s->exprs[5], 1);
   }
   Instruction& i = s->bulk()       ? emit(run_ring_store, "BulkStore")
                    : s->atomic()   ? emit(run_atomic, "Atomic")

@@ -96,7 +96,7 @@ class Compiler {
           statement(row_elements(s));
           break;
         }
-        if (s->exprs.size() != (s->bulk() ? 7u : s->remote() ? 4u : 3u))
+        if (s->exprs.size() != (s->bulk() ? 6u : s->remote() ? 4u : 3u))
           refuse(code_, "an access is not flat", ir::to_string(s));
         builder_.store(s);
         break;
@@ -146,13 +146,12 @@ class Compiler {
     };
     ir::Stmt element =
         ir::bulk_store({s->bulk()->buffer, s->bulk()->ring},
-                       {.load = ir::make(ir::Op::Load, load->type, {moved(load->args.back(), s->exprs[5])},
+                       {.load = ir::make(ir::Op::Load, load->type, {moved(load->args.back(), s->exprs[4])},
                                          ir::buffer_of(load)),
-                        .index = moved(s->exprs[2], s->exprs[4]),
+                        .index = moved(s->exprs[2], one),
                         .count = one,
-                        .to_step = one,
-                        .from_step = one,
-                        .slot = s->exprs[6]});
+                        .step = one,
+                        .slot = s->exprs[5]});
     ir::Stmt all = ir::for_loop(loop, ir::make_zero(type), s->exprs[3], std::move(element));
     if (!s->bulk()->common) return all;
     for (const ir::SymbolPtr& thread : function_.thread_vars)

@@ -4,28 +4,19 @@
 #include <gtest/gtest.h>
 
 #include "calotype/calotype.h"
+#include "support/centred.h"
 #include "support/powers.h"
 #include "support/run.h"
 
 namespace calotype {
 namespace {
 
+using testing::centred;
 using testing::expect_matches;
 using testing::powers;
 
 const Var c("c"), y("y");
 const Target target = Target::interpreter("sm_90a");
-
-/// out(c, y) = in(c, y) - total(y).
-Pipeline centred(Type type) {
-  Dim K("K"), N("N");
-  ImageParam in(type, {K, N}, "in");
-  RDom k(0, K, "k");
-  Func total("total"), out("out");
-  total(y) += in(k, y);
-  out(c, y) = in(c, y) - total(y);
-  return Pipeline("centred", {in}, {Output(out, {K, N})});
-}
 
 /// Parts of `part` columns, a block each; at most `most` of them.
 Schedule by_cluster(int part, int most, int threads, int vector) {

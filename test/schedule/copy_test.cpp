@@ -101,6 +101,15 @@ TEST(Copy, InBulkIsRefused) {
   swizzled["A.in(acc)"].swizzle(32);
   expect_refused(matmul(), swizzled, {"lie in pieces, by #", "no swizzle"}, hopper);
 
+  Schedule halo = tiled(), narrow = shared_operands();
+  Stage image = halo.in("image", {"bx"});
+  halo["bx"].compute_at("by", "xi");
+  halo[image].compute_at("by", "xo").store_in(Memory::Shared).copy(Copy::Bulk);
+  expect_refused(blur(), halo,
+                 {"begin in 'image.in(bx)' at places that are not known to be multiples of 16 bytes"},
+                 hopper);
+  narrow["A.in(acc)"].copy(Copy::Bulk);
+  expect_refused(matmul(UInt(8)), narrow, {"not known to be multiples of 16 bytes", "16 elements"}, hopper);
   expect_refused(
       blur(),
       [] {

@@ -29,8 +29,7 @@ struct Rows : KernelMaker {
     return ir::bulk_store({tile, ring, true}, {.load = load(in, first),
                                                .index = first,
                                                .count = ir::index(count),
-                                               .to_step = one,
-                                               .from_step = one,
+                                               .step = one,
                                                .slot = ir::index(slot)});
   }
   /// The element of the thread on the other side.

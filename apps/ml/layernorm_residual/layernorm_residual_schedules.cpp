@@ -110,10 +110,7 @@ Schedule gpu_short(const OperatorTypes& types) {
 // are combined through their shared memory.
 Schedule gpu_cluster(const OperatorTypes& types) {
   Schedule s;
-  const Knob columns = s.knob("COLUMNS", 65536), part = s.knob("PART", 8192),
-             threads = s.knob("THREADS", 512), vector = s.knob("VECTOR", 16 / types.all().bytes());
-  const apps::PartsOfRows parts{part, threads, vector};
-  s.assume("N", Assumption::range(1, columns));
+  const apps::PartsOfRows parts(s, types, 65536, 8192, 512);
   s["h"].compute_at("out", "r").store_in(Memory::Register);
   parts.deal_out(s["h"], "c");
   s["out"].compute_root().gpu_blocks("r");
@@ -130,11 +127,8 @@ Schedule gpu_cluster(const OperatorTypes& types) {
 // each input: the next ones are on their way while the blocks of a cluster wait for each other.
 Schedule gpu_ring(const OperatorTypes& types) {
   Schedule s;
-  const Knob columns = s.knob("COLUMNS", 65536), part = s.knob("PART", 8192),
-             threads = s.knob("THREADS", 512), vector = s.knob("VECTOR", 16 / types.all().bytes()),
-             places = s.knob("PLACES", 15), depth = s.knob("DEPTH", 2);
-  const apps::PartsOfRows parts{part, threads, vector};
-  s.assume("N", Assumption::range(1, columns));
+  const apps::PartsOfRows parts(s, types, 65536, 8192, 512);
+  const Knob places = s.knob("PLACES", 15), depth = s.knob("DEPTH", 2);
   s["out"].compute_root().split("r", "turn", "place", places).reorder("c", "turn", "place");
   s["out"].gpu_blocks("place").pipeline("turn", depth);
   parts.deal_out(s["out"], "c");

@@ -120,10 +120,7 @@ Schedule gpu_short(const OperatorTypes& types) {
 // sum of squares is combined through their shared memory.
 Schedule in_clusters(const OperatorTypes& types, const Inputs& inputs) {
   Schedule s;
-  const Knob columns = s.knob("COLUMNS", 65536), part = s.knob("PART", 8192),
-             threads = s.knob("THREADS", 512), vector = s.knob("VECTOR", 16 / types.all().bytes());
-  const apps::PartsOfRows parts{part, threads, vector};
-  s.assume("N", Assumption::range(1, columns));
+  const apps::PartsOfRows parts(s, types, 65536, 8192, 512);
   s["value"].compute_inline();
   s["out"].compute_root().gpu_blocks("r");
   parts.deal_out(s["out"], "c");
@@ -144,11 +141,8 @@ Schedule gpu_cluster_x(const OperatorTypes& types) { return in_clusters(types, {
 // x: the next ones are on their way while the blocks of a cluster wait for each other.
 Schedule gpu_ring(const OperatorTypes& types) {
   Schedule s;
-  const Knob columns = s.knob("COLUMNS", 65536), part = s.knob("PART", 8192),
-             threads = s.knob("THREADS", 512), vector = s.knob("VECTOR", 16 / types.all().bytes()),
-             places = s.knob("PLACES", 15), depth = s.knob("DEPTH", 2);
-  const apps::PartsOfRows parts{part, threads, vector};
-  s.assume("N", Assumption::range(1, columns));
+  const apps::PartsOfRows parts(s, types, 65536, 8192, 512);
+  const Knob places = s.knob("PLACES", 15), depth = s.knob("DEPTH", 2);
   s["value"].compute_inline();
   s["out"].compute_root().split("r", "turn", "place", places).reorder("c", "turn", "place");
   s["out"].gpu_blocks("place").pipeline("turn", depth);

@@ -124,11 +124,7 @@ Schedule gpu_short(const OperatorTypes& types) {
 // maxima and sums are combined through their shared memory.
 Schedule gpu_cluster(const OperatorTypes& types) {
   Schedule s;
-  const Knob columns = s.knob("COLUMNS", 65536), part = s.knob("PART", 8192),
-             threads = s.knob("THREADS", types.all() == BFloat(16) ? 256 : 512),
-             vector = s.knob("VECTOR", 16 / types.all().bytes());
-  const apps::PartsOfRows parts{part, threads, vector};
-  s.assume("N", Assumption::range(1, columns));
+  const apps::PartsOfRows parts(s, types, 65536, 8192, types.all() == BFloat(16) ? 256 : 512);
   s["out"].compute_root().gpu_blocks("i", "j", "l");
   parts.deal_out(s["out"], "n");
   Stage row = s.in("x");
@@ -147,11 +143,8 @@ Schedule gpu_cluster(const OperatorTypes& types) {
 // the next rows are on their way while the blocks of a cluster wait for each other.
 Schedule gpu_ring(const OperatorTypes& types) {
   Schedule s;
-  const Knob columns = s.knob("COLUMNS", 65536), part = s.knob("PART", 32768 / types.all().bytes()),
-             threads = s.knob("THREADS", 512), vector = s.knob("VECTOR", 16 / types.all().bytes()),
-             places = s.knob("PLACES", 15), depth = s.knob("DEPTH", 3);
-  const apps::PartsOfRows parts{part, threads, vector};
-  s.assume("N", Assumption::range(1, columns));
+  const apps::PartsOfRows parts(s, types, 65536, 32768 / types.all().bytes(), 512);
+  const Knob places = s.knob("PLACES", 15), depth = s.knob("DEPTH", 3);
   s["out"].compute_root().split("i", "turn", "place", places).reorder("n", "turn", "place");
   s["out"].gpu_blocks("place", "j", "l").pipeline("turn", depth);
   parts.deal_out(s["out"], "n");

@@ -77,7 +77,7 @@ void KernelPrinter::bulk_store(const ir::Stmt& s) {
   const auto row_of = [&](const Expr& first) {
     return ir::make(Op::Ramp, first->type.with_lanes(elements), {first, ir::make_one(first->type)});
   };
-  const bool whole = ir::is_one(s->exprs[5]) && piece_bytes(to, row_of(index)) == kBulkBytes &&
+  const bool whole = ir::is_one(s->exprs[4]) && piece_bytes(to, row_of(index)) == kBulkBytes &&
                      piece_bytes(from, row_of(load->args.back())) == kBulkBytes;
   if (!whole) return row_by_threads(s, "0");
   const bool ends_evenly = power_of_two_divisor(count, facts_) >= elements;
@@ -86,7 +86,7 @@ void KernelPrinter::bulk_store(const ir::Stmt& s) {
   const std::string call =
       fmt::format("{}(&{}, &{}, {} * {}, &{}[{}]);", prelude_.use("copy_row"),
                   expressions_.element(to, index), expressions_.element(from, load->args.back()), copied,
-                  size, rings_.at(how.ring.get()), slot_of(*how.ring, s->exprs[6]));
+                  size, rings_.at(how.ring.get()), slot_of(*how.ring, s->exprs[5]));
   line(how.common ? fmt::format("if ({}() == 0) {}", prelude_.use("thread_in_block"), call) : call);
   if (ends_evenly) return;
   row_by_threads(s, copied);
@@ -96,7 +96,7 @@ void KernelPrinter::bulk_store(const ir::Stmt& s) {
 /// Elements from the first on.
 void KernelPrinter::row_by_threads(const ir::Stmt& s, const std::string& first) {
   const ir::BulkStore& how = *s->bulk();
-  const Expr &load = s->exprs[0], &index = s->exprs[2], &count = s->exprs[3], &step = s->exprs[5];
+  const Expr &load = s->exprs[0], &index = s->exprs[2], &count = s->exprs[3], &step = s->exprs[4];
   const Type type = index->type;
   const ir::SymbolPtr at = ir::make_symbol(ir::SymbolKind::Loop, "i", type);
   kept_.push_back(at);

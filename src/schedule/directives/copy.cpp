@@ -83,7 +83,8 @@ DirectiveSpec copy_spec() {
                   "async: elements of 1 or 2 bytes without neighbours to be copied with",
                   "bulk: the Func has no coordinates, or a swizzle",
                   "bulk: its innermost loop is not serial, or its iterations are no neighbours in memory",
-                  "bulk: a tail of that loop leaves out others than the last"},
+                  "bulk: a tail of that loop leaves out others than the last",
+                  "bulk: rows begin at no multiples of 16 bytes in either memory, whatever the call"},
       .apply = apply,
       .check = check};
 }
