@@ -192,9 +192,9 @@ std::string streaming_text(const Buffer& buffer) {
 std::string to_string(const SyncInfo& sync) {
   switch (sync.kind) {
     case SyncInfo::Kind::Block:
-      return "barrier";
+      return sync.fence ? "barrier with fence" : "barrier";
     case SyncInfo::Kind::Cluster:
-      return "cluster barrier";
+      return sync.fence ? "cluster barrier with fence" : "cluster barrier";
     case SyncInfo::Kind::ClusterArrive:
       return "arrive in cluster";
     case SyncInfo::Kind::ClusterWait:

@@ -132,6 +132,7 @@ struct SyncInfo {
   int pending = 0;
   RingPtr ring = nullptr;  ///< Arrive, Await, Turn; the operand says which slot
   std::int64_t bytes = 0;  ///< Arrive: that blocks of the cluster send to the slot
+  bool fence = false;      ///< Block, Cluster: bulk copies behind it also come after what threads have loaded
 };
 using SyncInfoPtr = std::shared_ptr<const SyncInfo>;
 

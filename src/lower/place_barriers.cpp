@@ -14,7 +14,9 @@
 // shorter.
 //
 // Bulk copies are counted by the barriers of a ring: every warp arrives when it has started its own, and all
-// wait for the slot, in place of groups. There is an arrival for each iteration that is copied.
+// wait for the slot, in place of groups. There is an arrival for each iteration that is copied. The engine
+// that carries them goes by another path to memory than the threads: what these have read of a slot is fenced
+// off at the next barrier, before a copy to the slot can begin.
 
 #include <fmt/format.h>
 
@@ -39,6 +41,7 @@ struct Stored {
 /// Shared storage touched since the last barrier, and what copies have been started to and not waited for.
 struct Pending {
   std::set<Stored> written, read, started;
+  std::set<Stored> unfenced;  ///< slots of bulk copies that have been read, and not been fenced off since
   bool operator==(const Pending&) const = default;
   template <class Keep>
   void keep_only(Keep keep) {
@@ -50,6 +53,7 @@ struct Pending {
     written.insert(other.written.begin(), other.written.end());
     read.insert(other.read.begin(), other.read.end());
     started.insert(other.started.begin(), other.started.end());
+    unfenced.insert(other.unfenced.begin(), other.unfenced.end());
   }
 };
 
@@ -85,6 +89,7 @@ class Barriers {
     if (any_in_groups(ahead)) head.push_back(sync_node(Kind::Wait, mine, static_cast<int>(ahead.count) - 1));
     if (const RingUse* ring = ring_of(ahead)) head.push_back(ring_node(Kind::Await, *ring, mine));
     head.push_back(sync_node(Kind::Block, names + " complete; the slot of the last iteration has been read"));
+    head.back().sync.fence = ring_of(ahead) != nullptr;
     const bool groups = any_in_groups(ahead);
     if (const RingUse* ring = ring_of(ahead)) ahead.children.push_back(ring_node(Kind::Arrive, *ring));
     if (groups) node.children.insert(node.children.begin() + 1, sync_node(Kind::Commit));
@@ -221,11 +226,22 @@ class Barriers {
       if (complete && s.slots_of < 0) pending.written.insert(s);
       return complete;
     });
+    if (sync.fence) pending.unfenced.clear();
     const bool cluster = sync.kind == Kind::Cluster || sync.kind == Kind::ClusterWait;
     if (sync.kind != Kind::Block && !cluster) return;
     const auto stays = [&](const Stored& s) { return sync.kind == Kind::Block && is_of_cluster(s); };
     std::erase_if(pending.written, [&](const Stored& s) { return !stays(s); });
     std::erase_if(pending.read, [&](const Stored& s) { return !stays(s); });
+  }
+
+  bool is_bulk_slot(const Stored& s) const { return s.slots_of == -1 && is_bulk(s.func); }
+
+  /// A barrier orders the threads' own accesses: the copy engine could still write over what they are about
+  /// to have. Within the loop of a pipeline the barrier at its head is in front of all copies.
+  void fence(ir::SyncInfo& sync, const Pending& pending) const {
+    const bool meets = sync.kind == Kind::Block || sync.kind == Kind::Cluster;
+    const auto may_begin = [&](const Stored& s) { return ahead_.count(s.func) == 0; };
+    sync.fence |= meets && std::any_of(pending.unfenced.begin(), pending.unfenced.end(), may_begin);
   }
 
   ir::MemorySpace space_of(FuncId func) const {
@@ -335,7 +351,8 @@ class Barriers {
         if (s.slots_of == -1 && !is_shared(s.func) && !is_ring(s.func)) continue;
         if (pending.read.count(s) && is_of_cluster(s))
           return fmt::format("every block of the cluster runs, and has room for {}", name(s));
-        if (pending.read.count(s)) return fmt::format("{} been read before {} written again", have(s), it(s));
+        if (pending.read.count(s) || pending.unfenced.count(s))
+          return fmt::format("{} been read before {} written again", have(s), it(s));
         if (stored(s)) return fmt::format("{} complete before {} updated", are(s), it(s));
       }
     return "";
@@ -377,6 +394,7 @@ class Barriers {
     for (const Node& sync : all) pass(pending, sync.sync);
     if (all.empty() || !conflict(pending, next).reason.empty()) {
       all.push_back(sync_node(found.cluster ? Kind::Cluster : Kind::Block, found.reason));
+      fence(all.back().sync, pending);
       pass(pending, all.back().sync);
     }
     const std::size_t count = all.size();
@@ -396,24 +414,33 @@ class Barriers {
   /// Walk a node in order, placing barriers in front of leaves that conflict; `pending` is updated.
   void sequence(Node& node, Pending& pending) {
     if (is_leaf(node)) {
-      pending.merge(accesses(node));
+      Pending own = accesses(node);
+      std::copy_if(own.read.begin(), own.read.end(), std::inserter(own.unfenced, own.unfenced.end()),
+                   [&](const Stored& s) { return is_bulk_slot(s); });
+      pending.merge(own);
       return;
     }
+    const std::set<FuncId> ahead = ahead_;
+    for (const Node& child : node.children)
+      if (child.kind == NodeKind::Ahead)
+        for (const Node& copy : child.children)
+          if (copy.kind == NodeKind::Produce) ahead_.insert(copy.func);
     const bool repeats = node.kind == NodeKind::Loop && runs_again(tree_, node.loop);
     const Pending before = pending;
     children(node, pending);
-    if (!repeats) return;
-    // The next iteration starts with what this one left; a barrier it needs serves the first one too.
-    Pending again = pending;
-    children(node, again);
-    pending = again;
-    pending.merge(before);  // the loop may run no iteration
+    if (repeats) {
+      // The next iteration starts with what this one left; a barrier it needs serves the first one too.
+      children(node, pending);
+      pending.merge(before);  // the loop may run no iteration
+    }
+    ahead_ = ahead;
   }
 
   void children(Node& node, Pending& pending) {
     for (std::size_t i = 0; i < node.children.size(); ++i) {
       switch (node.children[i].kind) {
         case NodeKind::Sync:
+          fence(node.children[i].sync, pending);
           pass(pending, node.children[i].sync);
           break;
         case NodeKind::Ahead:
@@ -429,6 +456,7 @@ class Barriers {
   }
 
   LoopTree& tree_;
+  std::set<FuncId> ahead_;  ///< that loops around have copied ahead
 };
 
 }  // namespace

@@ -41,6 +41,9 @@ TEST(Explain, TextNamesWhatEachOperatorComputes) {
 }
 
 TEST(Explain, RunsToTellTheShareOfTheBound) {
+#ifndef CALOTYPE_HAS_LLVM
+  GTEST_SKIP() << "this build has no CPU backend";
+#endif
   const Ran ran = run_program("explain matmul --size M=64,N=32,K=16 --bandwidth 10 --rate 1 --run --json");
   ASSERT_EQ(ran.code, 0) << ran.err;
   const nlohmann::json json = ran.json();

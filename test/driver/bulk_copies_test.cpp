@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <regex>
 
 #include "calotype/calotype.h"
 #include "support/centred.h"
@@ -151,6 +152,15 @@ TEST(BulkCopies, CostTheThreadsNothing) {
       centred(Float(32)).compile(rows(1024, 256, 132, 2), Target::parse("cuda-sm_90a")).show("cuda");
   EXPECT_NE(text.find("if (thread_in_block() == 0) copy_row("), std::string::npos) << text;
   EXPECT_NE(text.find("await(&turn_full["), std::string::npos) << text;
+}
+
+/// The engine that copies does not wait for loads that a barrier has passed.
+TEST(BulkCopies, ComeAfterWhatThreadsHaveRead) {
+  for (const int depth : {1, 2, 3}) {
+    const std::string text =
+        centred(Float(32)).compile(rows(1024, 256, 132, depth), Target::parse("cuda-sm_90a")).show("cuda");
+    EXPECT_TRUE(std::regex_search(text, std::regex(R"(fence_copies\(\);\n *__syncthreads\(\);)"))) << text;
+  }
 }
 
 }  // namespace

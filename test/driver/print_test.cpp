@@ -174,17 +174,19 @@ TEST(Print, InPlacesAndConditionsOfUpdates) {
   f(x) = 0;
   f(clamp(placed(r), 0, 7)) += 1;
   const Pipeline p("p", {in}, {Output(f, {8})});
-  Printed printed;
   const Buffer input(Int(32), {12}), output(Int(32), {8});
   for (std::int64_t i = 0; i < 12; ++i) input.set_value({i}, static_cast<double>(i % 4));
   Schedule s;
   s["asked"].compute_inline();
   s["placed"].compute_inline();
-  const Kernel kernel = p.compile(s, Target::host());
-  kernel(input, output);
-  EXPECT_EQ(printed.sorted(),
-            (Lines{"2  asked", "2  asked", "2  asked", "3  placed", "3  placed", "3  placed"}));
-  for (std::int64_t i = 0; i < 8; ++i) EXPECT_EQ(output.value({i}), i > 0 && i < 4 ? 3 : 0) << i;
+  for (const Target& target : targets_with_lines()) {
+    Printed printed;
+    testing::poison(output);
+    p.compile(s, target)(input, output);
+    EXPECT_EQ(printed.sorted(),
+              (Lines{"2  asked", "2  asked", "2  asked", "3  placed", "3  placed", "3  placed"}));
+    for (std::int64_t i = 0; i < 8; ++i) EXPECT_EQ(output.value({i}), i > 0 && i < 4 ? 3 : 0) << i;
+  }
 }
 
 }  // namespace

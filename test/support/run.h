@@ -61,11 +61,18 @@ inline void poison(const Buffer& b) {
   copy.fill(b.type().is_float() ? -12345.0 : b.type().is_bool() ? 1 : 113);
 }
 
-/// Compile, run on random inputs, compare every output with evaluate().
-inline void expect_matches(const Pipeline& pipeline, const Schedule& schedule, const Target& target,
-                           const std::vector<Buffer>& inputs, const std::vector<Buffer>& outputs,
-                           const std::map<std::string, std::int64_t>& sizes = {}) {
-  const Evaluation reference = pipeline.evaluate(inputs, {}, sizes);
+/// The target and, with CALOTYPE_TEST_GPU set, what is asked of the interpreter on this machine's GPU too.
+inline std::vector<Target> and_on_gpu(const Target& target) {
+  std::vector<Target> all = {target};
+  if (target.kind == Target::Kind::CudaInterpreter && std::getenv("CALOTYPE_TEST_GPU"))
+    all.push_back(Target::cuda());
+  return all;
+}
+
+/// Compile, run on random inputs, compare every output with that of the reference.
+inline void expect_equals(const Evaluation& reference, const Pipeline& pipeline, const Schedule& schedule,
+                          const Target& target, const std::vector<Buffer>& inputs,
+                          const std::vector<Buffer>& outputs) {
   Kernel kernel = pipeline.compile(schedule, target);
   std::vector<Arg> args(inputs.begin(), inputs.end());
   for (const Buffer& b : outputs) {
@@ -80,6 +87,15 @@ inline void expect_matches(const Pipeline& pipeline, const Schedule& schedule, c
                            << result.str() << "\n"
                            << kernel.show("lowered");
   }
+}
+
+/// The same with evaluate() for the reference, on the GPU too where the interpreter is named.
+inline void expect_matches(const Pipeline& pipeline, const Schedule& schedule, const Target& target,
+                           const std::vector<Buffer>& inputs, const std::vector<Buffer>& outputs,
+                           const std::map<std::string, std::int64_t>& sizes = {}) {
+  const Evaluation reference = pipeline.evaluate(inputs, {}, sizes);
+  for (const Target& one : and_on_gpu(target))
+    expect_equals(reference, pipeline, schedule, one, inputs, outputs);
 }
 
 /// How every realised stage compares with the reference under a schedule.
@@ -97,11 +113,12 @@ inline std::vector<driver::StageComparison> compared_stages(
 inline void expect_stages_match(const Pipeline& pipeline, const Schedule& schedule, const Target& target,
                                 const std::vector<Buffer>& inputs,
                                 const std::map<std::string, std::int64_t>& sizes = {}) {
-  for (const driver::StageComparison& stage : compared_stages(pipeline, schedule, target, inputs, sizes))
-    EXPECT_TRUE(stage.passed()) << "'" << stage.name << "' of " << pipeline.name() << " for " << target.str()
-                                << " under\n"
-                                << schedule.str() << "\n"
-                                << stage.str() << "; box of " << stage.box;
+  for (const Target& one : and_on_gpu(target))
+    for (const driver::StageComparison& stage : compared_stages(pipeline, schedule, one, inputs, sizes))
+      EXPECT_TRUE(stage.passed()) << "'" << stage.name << "' of " << pipeline.name() << " for " << one.str()
+                                  << " under\n"
+                                  << schedule.str() << "\n"
+                                  << stage.str() << "; box of " << stage.box;
 }
 
 }  // namespace calotype::testing

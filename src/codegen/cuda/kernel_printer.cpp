@@ -280,6 +280,7 @@ void KernelPrinter::print_line(const ir::Stmt& s) {
 
 void KernelPrinter::synchronisation(const ir::Stmt& s) {
   const ir::SyncInfo& sync = s->sync();
+  if (sync.fence) line(prelude_.use("fence_copies") + "();");
   std::string text;
   switch (sync.kind) {
     case ir::SyncInfo::Kind::Block:

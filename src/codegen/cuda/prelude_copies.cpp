@@ -130,7 +130,7 @@ const std::vector<Helper>& copy_helpers() {
        "}\n"},
       {"fence_copies",
        {},
-       // What threads have stored is there before a later bulk copy to the same place.
+       // What threads have stored and loaded comes before a later bulk copy to the same place.
        "@ void fence_copies() { asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\"); }\n"},
       {"arrive",
        {"shared_address", "thread_in_block"},
