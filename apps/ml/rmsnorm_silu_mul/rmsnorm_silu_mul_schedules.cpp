@@ -89,6 +89,9 @@ Schedule in_registers(const OperatorTypes& types, const Inputs& inputs) {
 
 Schedule gpu_registers(const OperatorTypes& types) { return in_registers(types, {"x", "up"}); }
 
+// Few rows: the weights too are loaded at the start, where many rows would rather have room for more blocks.
+Schedule gpu_few_rows(const OperatorTypes& types) { return in_registers(types, {"x", "up", "w"}); }
+
 // The loads of up follow when the sum is known.
 Schedule gpu_registers_x(const OperatorTypes& types) { return in_registers(types, {"x"}); }
 
@@ -159,6 +162,7 @@ CALOTYPE_SCHEDULES(rmsnorm_silu_mul)
     .schedule("host", Target::Kind::Host, "the rows vectorised, a sum of squares for each lane", host)
     .schedule("gpu", Target::Kind::Cuda, "a row a block, squares added by its threads in vectors", gpu)
     .schedule("gpu_registers", Target::Kind::Cuda, "as gpu, the rows of x and up in registers", gpu_registers)
+    .schedule("gpu_few_rows", Target::Kind::Cuda, "as gpu_registers, the weights too", gpu_few_rows)
     .schedule("gpu_registers_x", Target::Kind::Cuda, "as gpu, the row of x in registers", gpu_registers_x)
     .schedule("gpu_short", Target::Kind::Cuda, "a row a warp, in registers", gpu_short)
     .schedule("gpu_cluster", Target::Kind::Cuda, "as gpu_registers, by the blocks of a cluster", gpu_cluster)
