@@ -176,17 +176,20 @@ class TensorBox : CopiedLoops {
     ends_.emplace_back(variable, loop.min + ir::index(most - 1));
   }
 
-  /// Rows are longer if memory has unused room at their ends.
+  /// Rows are longer if memory has unused room at their ends. Swizzled ones are those of the memory.
   void finish_rows() {
-    const auto whole = [&] { return extents_[0] * bytes() % kRowBytes == 0; };
+    const int swizzle = store_->buffer()->swizzle;
+    const auto row = [&] { return extents_[0] * bytes(); };
+    const auto whole = [&] { return swizzle != 0 ? row() == swizzle : row() % kRowBytes == 0; };
     if (packed_ == extents_[0] && !whole()) fills_up_to(row_in_memory());
     if (whole()) return;
-    const std::int64_t elements = kRowBytes / bytes();
-    refuse(fmt::format("rows of the box take {} bytes, no multiple of {}", extents_[0] * bytes(), kRowBytes),
-           std::to_string(extents_[0] * bytes()),
-           fmt::format("tiles of {} elements or multiples of it; align_storage by that on '{}', where no "
-                       "layout says how it lies",
-                       elements, func().name));
+    const std::int64_t elements = (swizzle != 0 ? swizzle : kRowBytes) / bytes();
+    refuse(
+        fmt::format("rows of the box take {} bytes, {} {}", row(),
+                    swizzle != 0 ? "and those that are swizzled" : "no multiple of", elements * bytes()),
+        std::to_string(row()),
+        fmt::format("tiles of {} elements{}; align_storage by that on '{}', where no layout says how it lies",
+                    elements, swizzle != 0 ? "" : " or multiples of it", func().name));
   }
 
   /// Elements from one to the next of what has neighbours in memory.

@@ -37,8 +37,11 @@ class Checks {
            std::string legal) {
     const Expr holds = ir::simplify(condition, facts_);
     if (!ir::is_one(holds))
-      checks_.push_back({holds, fmt::format("{}, and the schedule's {} is for {}", is, map_.origin, is_for),
-                         source_.name, {value}, std::move(legal)});
+      checks_.push_back({holds,
+                         fmt::format("{}, and the schedule's {} is for {}", is, map_.origin, is_for),
+                         source_.name,
+                         {value},
+                         std::move(legal)});
   }
 
   void check_extent(std::size_t d) {

@@ -34,6 +34,19 @@ std::vector<Target> gpus() {
   return all;
 }
 
+/// The call is refused, with every part in the message.
+void expect_call_refused(const Kernel& kernel, const std::vector<Arg>& args,
+                         const std::vector<std::string>& parts) {
+  try {
+    kernel.call(args);
+    ADD_FAILURE() << "called";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::Argument);
+    for (const std::string& part : parts)
+      EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << part << "\nin\n" << e.what();
+  }
+}
+
 /// Rows one after the other in `blocks` blocks, a row as a box ahead of the threads that read it. depth 1: in
 /// the iteration that reads it.
 Schedule rows(int most, int threads, int blocks, int depth) {
@@ -261,6 +274,31 @@ TEST(TensorCopies, OfAFuncInGlobalMemory) {
                      {random_buffer(Float(32), {w, h}, 5)}, {Buffer(Float(32), {w, h})});
 }
 
+/// g is an output as well, in memory of the call.
+TEST(TensorCopies, OfAnOutput) {
+  Dim W("W"), H("H");
+  ImageParam in(Float(32), {W, H}, "in");
+  Func g("g"), out("out");
+  g(x, y) = in(x, y) * 2.0f;
+  out(x, y) = g(x, H - 1 - y) + 1.0f;
+  const Pipeline p("both", {in}, {Output(g, {W, H}), Output(out, {W, H})});
+  Schedule s;
+  s["g"].gpu_threads("x", 32).gpu_blocks("y");
+  s["out"].tile("x", "y", "xo", "yo", "xi", "yi", 32, 4).gpu_blocks("xo", "yo").gpu_threads("xi", "yi");
+  s.in("g", {"out"}).compute_at("out", "xo").store_in(Memory::Shared).copy(Copy::Tma);
+  for (const Target& target : gpus()) {
+    for (const auto& [w, h] : std::vector<std::array<std::int64_t, 2>>{{4, 1}, {32, 4}, {36, 11}})
+      expect_matches(p, s, target, {random_buffer(Float(32), {w, h}, 5)},
+                     {Buffer(Float(32), {w, h}), Buffer(Float(32), {w, h})});
+    const Kernel kernel = p.compile(s, target);
+    const auto args = [](std::int64_t w) {
+      return std::vector<Arg>{random_buffer(Float(32), {w, 3}, 5), Buffer(Float(32), {w, 3}),
+                              Buffer(Float(32), {w, 3})};
+    };
+    expect_call_refused(kernel, args(33), {"g", "stride of dimension 1 is 132 bytes", "copy(tma)"});
+  }
+}
+
 TEST(TensorCopies, GiveTheValuesOfEachStage) {
   for (const int depth : {1, 2})
     testing::expect_stages_match(centred(Float(32)), rows(40, 32, 2, depth), Target::interpreter("sm_90a"),
@@ -268,18 +306,6 @@ TEST(TensorCopies, GiveTheValuesOfEachStage) {
 }
 
 // ---- Calls that pass no tensors
-
-void expect_call_refused(const Kernel& kernel, const std::vector<Arg>& args,
-                         const std::vector<std::string>& parts) {
-  try {
-    kernel.call(args);
-    ADD_FAILURE() << "called";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), ErrorKind::Argument);
-    for (const std::string& part : parts)
-      EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << part << "\nin\n" << e.what();
-  }
-}
 
 TEST(TensorCopies, RefuseBuffersThatAreNoTensors) {
   for (const Target& target : gpus()) {

@@ -19,8 +19,8 @@ std::int64_t span(const std::vector<std::int64_t>& extents, const std::vector<st
   return last + 1;
 }
 
-/// Dense, or with rows farther apart, or with another dimension innermost unless each stride is to be a multiple
-/// of `step`.
+/// Dense, or with rows farther apart, or with another dimension innermost unless each stride is to be a
+/// multiple of `step`.
 std::vector<std::int64_t> any_strides(Random& random, const std::vector<std::int64_t>& extents,
                                       std::int64_t step) {
   std::vector<std::int64_t> strides(extents.size());

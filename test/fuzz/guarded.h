@@ -12,8 +12,8 @@ namespace calotype::fuzz {
 
 class Guarded {
  public:
-  /// Random padding of rows, at the end or the start of its pages; every byte is poison. A tensor has its first
-  /// dimension innermost, and rows that lie multiples of 16 bytes apart.
+  /// Random padding of rows, at the end or the start of its pages; every byte is poison. A tensor has its
+  /// first dimension innermost, and rows that lie multiples of 16 bytes apart.
   Guarded(Random& random, Type type, const std::vector<std::int64_t>& extents, bool tensor = false);
 
   const Buffer& buffer() const { return buffer_; }

@@ -38,52 +38,52 @@ struct FakeDevice {
   }
 
   calotype_device service() {
-    return {this,
-            [](void* s, calotype_context* c, const char* owner, int64_t bytes, void** memory) {
-              EXPECT_STRNE(owner, "");
-              if (calotype_error_kind kind = of(s).step(c)) return kind;
-              *memory = malloc(static_cast<size_t>(bytes));
-              memset(*memory, 0xaa, static_cast<size_t>(bytes));
-              of(s).memory[*memory] = bytes;
-              return CALOTYPE_GOOD;
-            },
-            [](void* s, void* memory) {
-              EXPECT_EQ(of(s).memory.erase(memory), 1u);
-              free(memory);
-            },
-            [](void* s, calotype_context* c, void* to, const void* from, int64_t bytes) {
-              ++of(s).uploads;
-              EXPECT_TRUE(of(s).holds(to, bytes));
-              memcpy(to, from, static_cast<size_t>(bytes));
-              return of(s).step(c);
-            },
-            [](void* s, calotype_context* c, void* to, const void* from, int64_t bytes) {
-              EXPECT_TRUE(of(s).holds(from, bytes));
-              memcpy(to, from, static_cast<size_t>(bytes));
-              return of(s).step(c);
-            },
-            [](void* s, calotype_context* c, uint32_t function, const uint32_t grid[3],
-               const uint32_t block[3], const int64_t* scalars, void* const* buffers,
-               const calotype_tensor*) {
-              EXPECT_EQ(function, 0u);
-              ++of(s).launches;
-              std::copy(grid, grid + 3, of(s).grid);
-              std::copy(block, block + 3, of(s).block);
-              if (calotype_error_kind kind = of(s).step(c)) return kind;
-              brighten(scalars, buffers);
-              return CALOTYPE_GOOD;
-            },
-            [](void* s, calotype_context* c) {
-              ++of(s).finishes;
-              return of(s).step(c);
-            },
-            nullptr,
-            [](void* s, calotype_context* c, uint32_t function, const uint32_t block[3], uint32_t* blocks) {
-              EXPECT_EQ(function, 0u);
-              EXPECT_EQ(block[0], 7u);
-              *blocks = of(s).resident;
-              return of(s).step(c);
-            }};
+    return {
+        this,
+        [](void* s, calotype_context* c, const char* owner, int64_t bytes, void** memory) {
+          EXPECT_STRNE(owner, "");
+          if (calotype_error_kind kind = of(s).step(c)) return kind;
+          *memory = malloc(static_cast<size_t>(bytes));
+          memset(*memory, 0xaa, static_cast<size_t>(bytes));
+          of(s).memory[*memory] = bytes;
+          return CALOTYPE_GOOD;
+        },
+        [](void* s, void* memory) {
+          EXPECT_EQ(of(s).memory.erase(memory), 1u);
+          free(memory);
+        },
+        [](void* s, calotype_context* c, void* to, const void* from, int64_t bytes) {
+          ++of(s).uploads;
+          EXPECT_TRUE(of(s).holds(to, bytes));
+          memcpy(to, from, static_cast<size_t>(bytes));
+          return of(s).step(c);
+        },
+        [](void* s, calotype_context* c, void* to, const void* from, int64_t bytes) {
+          EXPECT_TRUE(of(s).holds(from, bytes));
+          memcpy(to, from, static_cast<size_t>(bytes));
+          return of(s).step(c);
+        },
+        [](void* s, calotype_context* c, uint32_t function, const uint32_t grid[3], const uint32_t block[3],
+           const int64_t* scalars, void* const* buffers, const calotype_tensor*) {
+          EXPECT_EQ(function, 0u);
+          ++of(s).launches;
+          std::copy(grid, grid + 3, of(s).grid);
+          std::copy(block, block + 3, of(s).block);
+          if (calotype_error_kind kind = of(s).step(c)) return kind;
+          brighten(scalars, buffers);
+          return CALOTYPE_GOOD;
+        },
+        [](void* s, calotype_context* c) {
+          ++of(s).finishes;
+          return of(s).step(c);
+        },
+        nullptr,
+        [](void* s, calotype_context* c, uint32_t function, const uint32_t block[3], uint32_t* blocks) {
+          EXPECT_EQ(function, 0u);
+          EXPECT_EQ(block[0], 7u);
+          *blocks = of(s).resident;
+          return of(s).step(c);
+        }};
   }
 };
 
@@ -195,12 +195,12 @@ TEST_F(DeviceCall, BasesAreThoseOfDeviceMemory) {
   EXPECT_STREQ(context.error.legal, "an address that is a multiple of 1024 bytes");
 }
 
-/// Of an argument and of the workspace, with what this call has of extents and strides; one row has no stride.
+/// Of an argument and of the workspace, with what this call has of extents and strides; one row has no
+/// stride.
 TEST_F(DeviceCall, TensorsAreThoseOfTheCall) {
   const calotype_code width{7, 1}, height{11, 1}, one{13, 1};
-  const calotype_plan_tensor tensors[] = {
-      {"a", 0, 2, 1, 0, {16, 8}, {width, height}, {one, width}},
-      {"tmp", -1, 2, 1, 32, {32, 4}, {width, height}, {one, width}}};
+  const calotype_plan_tensor tensors[] = {{"a", 0, 2, 1, 0, {16, 8}, {width, height}, {one, width}},
+                                          {"tmp", -1, 2, 1, 32, {32, 4}, {width, height}, {one, width}}};
   calotype_plan_function with_tensors = function;
   with_tensors.tensor_count = 2;
   calotype_plan plan = sample_plan(&with_tensors);
