@@ -44,6 +44,7 @@ enum class Copy {
   Threads,  ///< each thread loads and stores
   Async,    ///< cp.async: a thread starts copies that pass no register, and waits for them later
   Bulk,     ///< cp.async.bulk: one thread starts the copy of a whole row, and a barrier counts its bytes
+  Tma,      ///< cp.async.bulk.tensor: one thread starts the copy of a box of a tensor, counted alike
 };
 
 /// Whether a loop is cut into a prologue, a steady part without clamps and end tests, and an epilogue.

@@ -38,7 +38,8 @@ ChosenSchedule choose_case(const ScheduleFile& file, const std::string& path, co
                            const Sizes& sizes, const schedule::CaseBuffers& buffers) {
   file.check(pipeline);
   const schedule::FileVariant& variant = file.variant(pipeline);
-  const schedule::CaseOrder order(file, variant, file.target());
+  const schedule::CaseOrder order(file, variant, file.target(),
+                                  schedule::tensors_of_cases(pipeline.graph(), file, variant, file.target()));
   return {file.schedule(order.choose(sizes, buffers)),
           path,
           {},

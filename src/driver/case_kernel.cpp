@@ -23,7 +23,8 @@ CaseKernel::CaseKernel(std::shared_ptr<const lang::Graph> graph, ScheduleFile fi
     : graph_(std::move(graph)),
       file_(std::move(file)),
       target_(std::move(target)),
-      order_(file_, named_variant(file_, variant), target_),
+      order_(file_, named_variant(file_, variant), target_,
+             schedule::tensors_of_cases(*graph_, file_, named_variant(file_, variant), target_)),
       sizes_(*graph_, order_.sizes()),
       buffers_(*graph_, order_.buffers(), target_) {
   for (const std::size_t index : order_.tried()) slots_[index];

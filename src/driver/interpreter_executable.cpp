@@ -18,9 +18,9 @@ namespace {
 constexpr unsigned char kPoison = 0xA5;
 constexpr std::uint32_t kResidentBlocks = 3;  // of a persistent grid: few, so that each has several tiles
 
-/// How many scalars and buffers a kernel takes.
+/// How many scalars, buffers and tensors a kernel takes.
 struct Shape {
-  std::size_t scalars, buffers;
+  std::size_t scalars, buffers, tensors;
 };
 
 /// The device of one call: allocations by address, and the kernels.
@@ -39,8 +39,9 @@ class Device {
     };
     interface_.download = interface_.upload;
     interface_.launch = [](void* s, calotype_context* c, uint32_t function, const uint32_t grid[3],
-                           const uint32_t block[3], const int64_t* scalars, void* const* buffers) {
-      return self(s).launch(c, function, grid, block, scalars, buffers);
+                           const uint32_t block[3], const int64_t* scalars, void* const* buffers,
+                           const calotype_tensor* tensors) {
+      return self(s).launch(c, function, grid, block, scalars, buffers, tensors);
     };
     interface_.finish = [](void*, calotype_context*) { return CALOTYPE_GOOD; };
     interface_.check_memory = [](void*, calotype_context* c, const char* name, const calotype_buffer* b) {
@@ -87,7 +88,8 @@ class Device {
   }
 
   calotype_error_kind launch(calotype_context* context, uint32_t function, const uint32_t grid[3],
-                             const uint32_t block[3], const int64_t* scalars, void* const* buffers) {
+                             const uint32_t block[3], const int64_t* scalars, void* const* buffers,
+                             const calotype_tensor* tensors) {
     const sim::Kernel& kernel = kernels_[function];
     sim::Launch launch;
     for (int axis = 0; axis < 3; ++axis) {
@@ -97,6 +99,10 @@ class Device {
     launch.scalars.assign(scalars, scalars + shapes_[function].scalars);
     for (std::size_t i = 0; i < shapes_[function].buffers; ++i)
       launch.buffers.push_back(memory_of(buffers[i]));
+    for (std::size_t i = 0; i < shapes_[function].tensors; ++i)
+      launch.tensors.push_back({memory_of(tensors[i].data),
+                                {tensors[i].extents, tensors[i].extents + tensors[i].plan->rank},
+                                {tensors[i].strides, tensors[i].strides + tensors[i].plan->rank}});
     launch.print = [&](const char* text, const std::int64_t* values, const char* kinds) {
       calotype_print(context, text, values, kinds);
     };
@@ -126,7 +132,7 @@ class InterpreterExecutable : public Executable {
   explicit InterpreterExecutable(const lower::Program& program) {
     for (const lower::Function& f : program.functions) {
       kernels_.emplace_back(f);
-      shapes_.push_back({f.scalars.size(), f.buffers.size()});
+      shapes_.push_back({f.scalars.size(), f.buffers.size(), f.tensors.size()});
     }
   }
 

@@ -153,14 +153,17 @@ KernelImpl::KernelImpl(const lang::Graph& graph, schedule::Ways ways,
     lower::lower(scheduled(dense), lower_options(scheduled(dense), options_, dense));
 }
 
-/// Of each argument of the algorithm: whether the schedule takes it for dense.
+/// Of each argument of the algorithm: whether the schedule takes it for dense, or its rows.
 std::vector<bool> KernelImpl::dense_arguments() const {
   const lang::Graph& graph = scheduled().graph;
+  const auto is_dense = [&](schedule::ArgumentRef a) {
+    return schedule::joined_form(scheduled().forms, a).dense || schedule::is_tensor(scheduled().forms, a);
+  };
   std::vector<bool> dense;
   for (const lang::Graph::ArgumentRef& a : graph.arguments)
-    dense.push_back(!a.is_param && schedule::joined_form(scheduled().forms, {false, a.index}).dense);
+    dense.push_back(!a.is_param && is_dense({false, a.index}));
   for (std::size_t i = 0; i < graph.outputs.size(); ++i)
-    dense.push_back(schedule::joined_form(scheduled().forms, {true, static_cast<int>(i)}).dense);
+    dense.push_back(is_dense({true, static_cast<int>(i)}));
   return dense;
 }
 

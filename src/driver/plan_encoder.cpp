@@ -96,6 +96,9 @@ class PlanData final : public EncodedPlan {
     function.first_buffer = static_cast<std::uint32_t>(buffer_refs_.size());
     function.buffer_count = static_cast<std::uint32_t>(f.buffers.size());
     for (const ir::BufferPtr& b : f.buffers) buffer_refs_.push_back(buffer_ref(program, f, b));
+    function.first_tensor = static_cast<std::uint32_t>(tensors_.size());
+    function.tensor_count = static_cast<std::uint32_t>(f.tensors.size());
+    for (const ir::TensorMapPtr& map : f.tensors) add_tensor(program, f, *map);
     function.max_threads = f.max_threads;
     function.persistent = f.resident_blocks != nullptr;
     for (int axis = 0; f.gpu && axis < 3; ++axis) {
@@ -103,6 +106,22 @@ class PlanData final : public EncodedPlan {
       function.block[axis] = encoder_.encode(f.block[axis]);
     }
     functions_.push_back(function);
+  }
+
+  void add_tensor(const lower::Program& program, const lower::Function& f, const ir::TensorMap& map) {
+    const ir::Buffer& source = *map.source;
+    calotype_plan_tensor tensor{};
+    tensor.name = text(source.name);
+    tensor.buffer = buffer_ref(program, f, map.source);
+    tensor.rank = static_cast<std::int32_t>(map.box.size());
+    tensor.element_bytes = static_cast<std::uint32_t>(source.type.bytes());
+    tensor.swizzle = static_cast<std::uint32_t>(map.swizzle);
+    for (std::size_t d = 0; d < map.box.size(); ++d) {
+      tensor.box[d] = static_cast<std::uint32_t>(map.box[d]);
+      tensor.extents[d] = encoder_.encode(source.extents[d]);
+      tensor.strides[d] = encoder_.encode(source.strides[d]);
+    }
+    tensors_.push_back(tensor);
   }
 
   static std::int32_t buffer_ref(const lower::Program& program, const lower::Function& f,
@@ -125,6 +144,7 @@ class PlanData final : public EncodedPlan {
     plan_.values = values_.data();
     plan_.workspace = workspace_.data();
     plan_.functions = functions_.data();
+    plan_.tensors = tensors_.data();
     plan_.slot_refs = slot_refs_.data();
     plan_.buffer_refs = buffer_refs_.data();
     plan_.steps = steps_.data();
@@ -151,6 +171,7 @@ class PlanData final : public EncodedPlan {
   std::vector<calotype_plan_value> values_;
   std::vector<calotype_plan_workspace> workspace_;
   std::vector<calotype_plan_function> functions_;
+  std::vector<calotype_plan_tensor> tensors_;
   std::vector<std::uint32_t> slot_refs_;
   std::vector<std::int32_t> buffer_refs_;
   std::vector<std::uint32_t> steps_;

@@ -15,6 +15,8 @@ const char* to_string(Engine engine) {
       return "asynchronous copy";
     case Engine::BulkCopy:
       return "bulk copy";
+    case Engine::TensorCopy:
+      return "tensor copy";
   }
   return "";
 }
@@ -45,24 +47,38 @@ const Instruction& async_copy() {
   return record;
 }
 
+/// Of the bulk copies, which differ in their loops alone.
+static Instruction counted_copy(std::string name, Engine engine,
+                                std::vector<std::pair<std::string, std::int64_t>> loops,
+                                std::string meaning) {
+  return {.name = std::move(name),
+          .engine = engine,
+          .loops = std::move(loops),
+          .meaning = std::move(meaning),
+          .operands = {{.name = "result", .type = {TypeCode::Int, 0, 1}},
+                       {.name = "operand", .type = {TypeCode::Int, 0, 1}}},
+          .accesses =
+              {{.operand = 0, .writes = true, .proxy = Proxy::Async, .completion = Completion::Transaction},
+               {.operand = 1, .writes = false, .proxy = Proxy::Async, .completion = Completion::Transaction}},
+          .targets = {"cuda"}};
+}
+
 const Instruction& bulk_copy() {
-  static const Instruction record{
-      .name = "cp.async.bulk",
-      .engine = Engine::BulkCopy,
-      .loops = {{"i", 0}},
-      .meaning = "result(i) = operand(i)",
-      .operands = {{.name = "result", .type = {TypeCode::Int, 0, 1}},
-                   {.name = "operand", .type = {TypeCode::Int, 0, 1}}},
-      .accesses =
-          {{.operand = 0, .writes = true, .proxy = Proxy::Async, .completion = Completion::Transaction},
-           {.operand = 1, .writes = false, .proxy = Proxy::Async, .completion = Completion::Transaction}},
-      .targets = {"cuda"},
-  };
+  static const Instruction record =
+      counted_copy("cp.async.bulk", Engine::BulkCopy, {{"i", 0}}, "result(i) = operand(i)");
+  return record;
+}
+
+const Instruction& tensor_copy() {
+  static const Instruction record =
+      counted_copy("cp.async.bulk.tensor", Engine::TensorCopy, {{"i", 0}, {"j", 0}},
+                   "result(i, j) = operand(i + x, j + y), 0 outside; 1 to 5 loops");
   return record;
 }
 
 std::span<const Instruction* const> all() {
-  static const std::array<const Instruction*, 3> records{&element(), &async_copy(), &bulk_copy()};
+  static const std::array<const Instruction*, 4> records{&element(), &async_copy(), &bulk_copy(),
+                                                         &tensor_copy()};
   return records;
 }
 

@@ -14,9 +14,10 @@ namespace calotype::instr {
 
 /// Which unit of a multiprocessor (or core) carries the instruction out.
 enum class Engine {
-  Generic,    ///< the threads themselves: loads, arithmetic, stores
-  AsyncCopy,  ///< copies from global to shared memory that pass no register
-  BulkCopy,   ///< copies of whole rows or boxes, which one thread starts
+  Generic,     ///< the threads themselves: loads, arithmetic, stores
+  AsyncCopy,   ///< copies from global to shared memory that pass no register
+  BulkCopy,    ///< copies of whole rows, which one thread starts
+  TensorCopy,  ///< copies of boxes of a tensor, which one thread starts
 };
 const char* to_string(Engine engine);
 
@@ -67,6 +68,9 @@ const Instruction& async_copy();
 /// A row of elements from global to shared memory by cp.async.bulk: started by a thread, complete when its
 /// barrier has counted its bytes.
 const Instruction& bulk_copy();
+
+/// A box of elements of a tensor in global memory to shared memory by cp.async.bulk.tensor: the same.
+const Instruction& tensor_copy();
 
 /// Every record, for the reference page and the tests.
 std::span<const Instruction* const> all();

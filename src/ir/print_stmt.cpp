@@ -149,6 +149,7 @@ class StmtPrinter {
   }
 
   void print_store(const StmtNode& s) {
+    if (const TensorMapPtr map = s.box()) return print_box(s, *map);
     if (const BulkStore* row = s.bulk()) return print_row(s, *row);
     const std::string condition = is_one(s.exprs[1]) ? "" : " if " + to_string(s.exprs[1]);
     const std::string what = s.atomic()     ? fmt::format("atomic {}", info(s.atomic()->op).text)
@@ -160,8 +161,19 @@ class StmtPrinter {
 
   void print_row(const StmtNode& s, const BulkStore& row) {
     line(fmt::format("{}[{}] bulk = {}, {} elements {} apart, to {}[{}]", row.buffer->name,
-                     to_string(s.exprs[2]), to_string(s.exprs[0]), to_string(s.exprs[3]),
-                     to_string(s.exprs[4]), row.ring->name, to_string(s.exprs[5])));
+                     to_string(s.exprs[2]), to_string(s.exprs[0]), to_string(s.exprs[4]),
+                     to_string(s.exprs[5]), row.ring->name, to_string(s.exprs[3])));
+  }
+
+  /// "tile[0] box = in at (x.o*64, y), 64 x 8 elements, swizzled by 128, to full[0]".
+  void print_box(const StmtNode& s, const TensorMap& map) {
+    std::string extents;
+    for (const std::int64_t extent : map.box)
+      extents += fmt::format("{}{}", extents.empty() ? "" : " x ", extent);
+    line(fmt::format("{}[{}] box = {} at ({}), {} elements{}, to {}[{}]", s.buffer()->name,
+                     to_string(s.exprs[2]), map.source->name, list(s.exprs, 4), extents,
+                     map.swizzle ? fmt::format(", swizzled by {}", map.swizzle) : "", s.bulk()->ring->name,
+                     to_string(s.exprs[3])));
   }
 
   void print_allocate(const StmtNode& s) {

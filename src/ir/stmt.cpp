@@ -110,7 +110,16 @@ Stmt async_store(const Stmt& store) {
 Stmt bulk_store(BulkStore how, RowCopy row) {
   const Stmt plain =
       store(how.buffer, std::move(row.load),
-            {std::move(row.index), std::move(row.count), std::move(row.step), std::move(row.slot)});
+            {std::move(row.index), std::move(row.slot), std::move(row.count), std::move(row.step)});
+  return make_stmt(StmtKind::Store, plain->exprs, {}, std::make_shared<const BulkStore>(std::move(how)));
+}
+
+Stmt box_store(BulkStore how, BoxCopy box) {
+  std::vector<Expr> operands = {std::move(box.index), std::move(box.slot)};
+  operands.insert(operands.end(), box.start.begin(), box.start.end());
+  const BufferPtr& source = how.map->source;
+  const Expr element = make(Op::Load, source->type, {index(0)}, source);
+  const Stmt plain = store(how.buffer, element, std::move(operands));
   return make_stmt(StmtKind::Store, plain->exprs, {}, std::make_shared<const BulkStore>(std::move(how)));
 }
 

@@ -25,8 +25,10 @@ namespace calotype::ir {
 /// what it was, combined with the value, in one step that no other thread sees half done; lanes follow each
 /// other. As an AsyncStore, of a value that is loaded, it has happened only once its group has been waited
 /// for: see SyncInfo. A BulkStore, of a value that is loaded, stands for a row of elements: behind the index
-/// of the first follow their number, the distance from one to the next where they are read (they go side by
-/// side), and the slot of its ring; no condition. With a Remote a second coordinate follows the index: the
+/// of the first follow the slot of its ring, their number, and the distance from one to the next where they
+/// are read (they go side by side); no condition. One with a TensorMap stands for a box of elements: behind
+/// the index of the first follow the slot and the first one's coordinates in the tensor; its value tells the
+/// type alone. With a Remote a second coordinate follows the index: the
 /// rank in the cluster of the block in whose shared memory the element lies. Check: the text has one {} a
 /// value; a false condition ends the call with that message. Print: a line of text where the condition holds;
 /// "{{" in it stands for a brace. Note: a comment for printers
@@ -97,12 +99,30 @@ struct Ring {
 using RingPtr = std::shared_ptr<const Ring>;
 inline constexpr std::int64_t kBarrierBytes = 8;
 
-/// What a Store does that starts the copy of a row: it has happened when the slot of the ring is complete.
-/// One that is `common` is met by all threads of the block, as one copy; else each thread has its own.
+/// Memory of a call as a tensor that boxes are copied from. It is one for each kernel, and the plan says at
+/// each launch where it lies; coordinates count from the smallest. What a box has outside of it is zeros.
+struct TensorMap {
+  std::string name;
+  BufferPtr source;
+  std::vector<std::int64_t> box;  ///< elements along each dimension of the source
+  int swizzle = 0;                ///< of the copy in shared memory, as Buffer::swizzle
+  std::string origin = {};        ///< the directive that asks for the copy
+  std::int64_t elements() const {
+    std::int64_t product = 1;
+    for (const std::int64_t extent : box) product *= extent;
+    return product;
+  }
+};
+using TensorMapPtr = std::shared_ptr<const TensorMap>;
+
+/// What a Store does that starts the copy of a row or box: it has happened when the slot of the ring is
+/// complete. One that is `common` is met by all threads of the block, as one copy; else each thread has its
+/// own.
 struct BulkStore {
   BufferPtr buffer;
   RingPtr ring;
   bool common = false;
+  TensorMapPtr map = nullptr;  ///< of a box; null: a row
 };
 using BulkStorePtr = std::shared_ptr<const BulkStore>;
 
@@ -196,9 +216,11 @@ struct StmtNode {
   bool is_async() const { return std::holds_alternative<AsyncStorePtr>(attr); }
   /// Of a Store that is one; else null.
   const BulkStore* bulk() const {
-    const BulkStorePtr* row = std::get_if<BulkStorePtr>(&attr);
-    return row ? row->get() : nullptr;
+    const BulkStorePtr* copy = std::get_if<BulkStorePtr>(&attr);
+    return copy ? copy->get() : nullptr;
   }
+  /// Of a Store of a box; else null.
+  TensorMapPtr box() const { return bulk() ? bulk()->map : nullptr; }
   /// Of a Store to another block's memory; else null.
   const Remote* remote() const {
     const RemotePtr* other = std::get_if<RemotePtr>(&attr);
@@ -233,6 +255,12 @@ struct RowCopy {
   Expr load, index, count, step, slot;
 };
 Stmt bulk_store(BulkStore how, RowCopy row);
+/// A box from the coordinates `start` of the tensor on, to `index` and on.
+struct BoxCopy {
+  Expr index, slot;
+  std::vector<Expr> start;
+};
+Stmt box_store(BulkStore how, BoxCopy box);
 Stmt barrier(std::string reason, SyncInfo::Kind kind = SyncInfo::Kind::Block);
 Stmt synchronise(SyncInfo sync, Expr slot = {});
 Stmt note(std::string text, Stmt body);

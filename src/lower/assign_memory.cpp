@@ -27,6 +27,7 @@ constexpr std::int64_t kStackBytes = 64 * 1024;     // larger host storage goes 
 constexpr std::int64_t kStackLimit = 1024 * 1024;   // of all Funcs: worker threads have few megabytes
 constexpr std::int64_t kPrivateLimit = 512 * 1024;  // what CUDA gives a thread of local memory
 constexpr std::int64_t kSharedAlign = 128;
+constexpr std::int64_t kBoxRow = 16;      // bytes of which a row of a box has a whole number
 constexpr std::int64_t kMostMoved = 256;  // elements that a scan holds, of which each iteration moves all
 
 struct Surroundings {
@@ -69,7 +70,7 @@ class MemoryPass {
                    .idempotent = tree_.scheduled.of(func).stages.front().computes_twice()};
       if (storage.layout) {
         refuse_strides(func);
-        dealt_out(b, storage);
+        dealt_out(b, func, storage);
       } else if (c > 0) {
         const ir::Buffer& first = *storage.buffers[0];
         b.mins = first.mins;
@@ -99,8 +100,10 @@ class MemoryPass {
   }
 
   /// What a thread, or a block of a cluster, holds of what a layout deals out.
-  static void dealt_out(ir::Buffer& b, const Storage& storage) {
-    const Expr held = ir::index(storage.layout->size(layout::Axis::Register));
+  void dealt_out(ir::Buffer& b, FuncId func, const Storage& storage) const {
+    std::vector<Expr> held_in = {ir::index(storage.layout->size(layout::Axis::Register))};
+    align_slots(func, b.type, storage, held_in);
+    const Expr held = held_in.front();
     b.mins = {ir::index(0)};
     b.extents = {held};
     b.strides = {ir::index(1)};
@@ -252,11 +255,35 @@ class MemoryPass {
         parts.push_back(ir::simplify(extent_of_part(p, extents[p.dim]), tree_.facts));
       extents = std::move(parts);
     }
+    align_slots(func, b.type, storage, extents);
     for (std::size_t i = 0; i < extents.size(); ++i) {
       if (b.space == MemorySpace::Heap && !ir::as_int(extents[i]))
         extents[i] = named(extents[i], fmt::format("{}.{}.stored", b.name, i), storage);
       b.extents.push_back(extents[i]);
     }
+  }
+
+  /// Boxes go to places that are multiples of 128 bytes, or of eight rows that are swizzled, and have rows of
+  /// whole 16 bytes: what is innermost in memory takes so many, and what is outermost makes up the rest of a
+  /// slot.
+  void align_slots(FuncId func, Type type, const Storage& storage, std::vector<Expr>& extents) const {
+    const schedule::FuncSchedule& sched = tree_.scheduled.of(func);
+    if (sched.copy != Copy::Tma) return;
+    const std::vector<int>& order = sched.storage.order;
+    Expr& innermost = extents[order.empty() ? 0 : static_cast<std::size_t>(order.front())];
+    Expr& outermost = order.empty() ? extents.back() : extents[static_cast<std::size_t>(order.back())];
+    if (sched.storage.layout.empty() && !storage.layout)
+      innermost = ir::index(rounded(*ir::as_int(innermost), kBoxRow / type.bytes()));
+    if (storage.copies == 1) return;
+    const std::int64_t slot = std::max<std::int64_t>(kSharedAlign, 8 * sched.storage.swizzle) / type.bytes();
+    std::int64_t others = 1;
+    for (const Expr& e : extents)
+      if (&e != &outermost) others *= *ir::as_int(e);
+    outermost = ir::index(rounded(*ir::as_int(outermost), slot / std::gcd(slot, others)));
+  }
+
+  static std::int64_t rounded(std::int64_t value, std::int64_t multiple) {
+    return (value + multiple - 1) / multiple * multiple;
   }
 
   /// What is allocated where `extent` is used.

@@ -1,5 +1,6 @@
 // Copies that would not be what they are called: refuses asynchronous copies of which none is of 4 bytes or
-// more, and bulk copies of rows that begin at no multiple of 16 bytes in any call.
+// more, bulk copies of rows that begin at no multiple of 16 bytes in any call, and boxes that begin elsewhere
+// than the hardware takes them.
 //
 // Requires: expanded statements, where each access shows how many elements it takes. Leaves them as they are.
 // Stands behind the passes that expand loops: only there is it known what lies side by side. Single elements
@@ -35,15 +36,16 @@ bool is_large_enough(const ir::Stmt& s) {
 }
 
 constexpr int kBulkBytes = 16;
+constexpr int kBoxBytes = 128;  // of its place in shared memory; eight rows where they are swizzled
 
 /// Looks at every bulk copy, with what names on the way to it stand for.
-class Rows {
+class BulkCopies {
  public:
-  explicit Rows(const LoopTree& tree) : tree_(tree), facts_(tree.facts) {}
+  explicit BulkCopies(const LoopTree& tree) : tree_(tree), facts_(tree.facts) {}
 
   void check(const ir::Stmt& s) {
     if (s->kind == ir::StmtKind::Let) facts_.set_value(s->symbol(), s->exprs[0]);
-    if (s->kind == ir::StmtKind::Store && s->bulk()) check_row(s);
+    if (s->kind == ir::StmtKind::Store && s->bulk()) s->box() ? check_box(s) : check_row(s);
     for (const ir::Stmt& child : s->stmts) check(child);
   }
 
@@ -59,25 +61,57 @@ class Rows {
       if (ir::is(from->strides[d], ir::Op::Variable))
         facts_.set_multiple(ir::symbol_of(from->strides[d]), elements);
     for (const auto& [index, buffer] : {std::pair(s->exprs[2], to), {load->args.back(), from}})
-      if (ir::known_multiple(ir::simplify(index, facts_), facts_) % elements != 0) refuse(to, *buffer, index);
+      if (multiple_of(index) % elements != 0) refuse(to, *buffer, index);
   }
 
   [[noreturn]] void refuse(const ir::BufferPtr& to, const ir::Buffer& of, const Expr& index) const {
-    for (const auto& [func, storage] : tree_.storage) {
-      if (storage.buffers.front() != to) continue;
-      throw Error(
-          {.kind = ErrorKind::Schedule,
-           .message =
-               fmt::format("rows of '{}' begin in '{}' at places that are not known to be multiples of "
-                           "{} bytes, and a bulk copy takes no others",
-                           to->name, of.name, kBulkBytes),
-           .func = tree_.func(func).name,
-           .directive = tree_.scheduled.of(func).copy_origin,
-           .value = ir::to_string(index),
-           .legal = fmt::format("tiles and parts of {} elements or multiples of it; align_storage by that on "
-                                "what is computed; or copy(async)",
-                                kBulkBytes / to->type.bytes())});
-    }
+    refuse(to, index,
+           fmt::format("rows of '{}' begin in '{}' at places that are not known to be multiples of "
+                       "{} bytes, and a bulk copy takes no others",
+                       to->name, of.name, kBulkBytes),
+           fmt::format("tiles and parts of {} elements or multiples of it; align_storage by that on "
+                       "what is computed; or copy(async)",
+                       kBulkBytes / to->type.bytes()));
+  }
+
+  void check_box(const ir::Stmt& s) {
+    const ir::TensorMap& map = *s->box();
+    const ir::BufferPtr& to = s->buffer();
+    const Expr &first = s->exprs[4], &index = s->exprs[2];
+    const std::int64_t start = kBulkBytes / to->type.bytes();
+    const std::int64_t bytes = std::max(kBoxBytes, 8 * map.swizzle), place = bytes / to->type.bytes();
+    if (multiple_of(first) % start != 0)
+      refuse(to, first,
+             fmt::format("boxes of '{}' begin along the first dimension of '{}' at elements that are not "
+                         "known to be multiples of {}, which is {} bytes",
+                         to->name, map.source->name, start, kBulkBytes),
+             fmt::format("tiles and parts of {} elements or multiples of it along that dimension; or "
+                         "copy(async)",
+                         start));
+    if (multiple_of(index) % place != 0)
+      refuse(to, index,
+             fmt::format("boxes of '{}' go to places in shared memory that are not known to be multiples of "
+                         "{} bytes",
+                         to->name, bytes),
+             fmt::format("boxes of {} elements or multiples of it, or one for all that is stored; or "
+                         "copy(async)",
+                         place));
+  }
+
+  std::int64_t multiple_of(const Expr& e) const {
+    return ir::known_multiple(ir::simplify(e, facts_), facts_);
+  }
+
+  [[noreturn]] void refuse(const ir::BufferPtr& to, const Expr& value, std::string message,
+                           std::string legal) const {
+    for (const auto& [func, storage] : tree_.storage)
+      if (storage.buffers.front() == to)
+        throw Error({.kind = ErrorKind::Schedule,
+                     .message = std::move(message),
+                     .func = tree_.func(func).name,
+                     .directive = tree_.scheduled.of(func).copy_origin,
+                     .value = ir::to_string(value),
+                     .legal = std::move(legal)});
     throw Error({.kind = ErrorKind::Internal, .message = "a copy of no Func", .value = to->name});
   }
 
@@ -88,7 +122,7 @@ class Rows {
 }  // namespace
 
 void check_copies(const LoopTree& tree, const std::vector<Unit>& units) {
-  for (const Unit& unit : units) Rows(tree).check(unit.stmt);
+  for (const Unit& unit : units) BulkCopies(tree).check(unit.stmt);
   std::set<ir::BufferPtr> all, good;
   for (const Unit& unit : units)
     ir::visit(unit.stmt, [&](const ir::Stmt& s) {

@@ -18,6 +18,7 @@
 #include "lower/call_function.h"
 #include "lower/combine_threads.h"
 #include "lower/converted_reads.h"
+#include "lower/copied_loops.h"
 #include "lower/domain_condition.h"
 #include "lower/fetch_ahead.h"
 #include "lower/first_thread.h"
@@ -25,7 +26,6 @@
 #include "lower/one_sided_masks.h"
 #include "lower/partial_results.h"
 #include "lower/passes.h"
-#include "lower/row_copy.h"
 #include "lower/store_values.h"
 #include "lower/trace_lines.h"
 
@@ -108,10 +108,9 @@ class Emitter {
       case NodeKind::Produce:
         return emit_produce(node);
       case NodeKind::Loop:
-        return in_shared_loops(node, is_row_copy(node) ? emit_row(node) : emit_loop(node));
+        return in_shared_loops(node, !in_bulk_ && begins_copy(node) ? emit_copy(node) : emit_loop(node));
       case NodeKind::Body:
         async_ = node.instruction->engine != instr::Engine::Generic;
-        in_row_ = node.instruction->engine == instr::Engine::BulkCopy;
         return in_shared_loops(node, emit_body(node.stage));
       case NodeKind::Reduce:
         return emit_reduce(node);
@@ -247,11 +246,12 @@ class Emitter {
     return partial->wrap(s, [&](const std::vector<Expr>& values) { return finish(node.stage, values); });
   }
 
-  ir::Stmt emit_row(const Node& node) {
-    const ir::Stmt loop = emit_loop(node);
-    in_row_ = false;
-    return row_copy(tree_, node.stage, loop, open_,
-                    [&](const ir::Stmt& s) { return first_thread(node.stage.func, s, false); });
+  ir::Stmt emit_copy(const Node& node) {
+    in_bulk_ = true;
+    const ir::Stmt loops = emit_loop(node);
+    in_bulk_ = false;
+    const auto place = [&](const Expr& e) { return place_in(e, node.stage); };
+    return copy_in_bulk(tree_, *kernel_, node.stage, loops, open_, place);
   }
 
   /// What a stage runs inside loops that it shares has the stage's guards around it and nothing else has.
@@ -494,7 +494,7 @@ class Emitter {
   /// Memory of the block is written by one thread along each axis that the nest does not bind.
   ir::Stmt one_thread(StageRef ref, const ir::BufferPtr& buffer, ir::Stmt s) {
     const bool own = buffer->space == ir::MemorySpace::Register || buffer->space == ir::MemorySpace::Local;
-    if (own || in_row_) return s;
+    if (own || in_bulk_) return s;
     return first_thread(ref.func, std::move(s), buffer->space != ir::MemorySpace::Shared);
   }
 
@@ -583,7 +583,7 @@ class Emitter {
   std::vector<ir::Stmt> checks_;             ///< of the definition at hand, and what it prints
   bool kept_ = false;                        ///< the value at hand stays as it is
   bool async_ = false;                       ///< the body at hand starts copies
-  bool in_row_ = false;                      ///< and is part of a row, whose loop says by whom
+  bool in_bulk_ = false;                     ///< and is part of a row or box, whose loops say by whom
   Expr carried_;                             ///< what it copies, for the caller too, who cannot wait for it
   std::optional<ConvertedReads> converted_;  ///< of the definition at hand, once it has some
   const KernelInfo* kernel_ = nullptr;

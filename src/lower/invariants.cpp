@@ -57,7 +57,8 @@ void check_stmt(const ir::Stmt& s, const Function& f, std::set<std::uint64_t> bo
            fmt::format("a {} loop is left", ir::to_string(b)));
   }
   if (s->kind == ir::StmtKind::Store)
-    expect(s->exprs.size() == (s->bulk()     ? 6u
+    expect(s->exprs.size() == (s->box()      ? 4u + s->box()->box.size()
+                               : s->bulk()   ? 6u
                                : s->remote() ? 4u
                                              : 3u),
            "program", f.name, "an access is not flat");

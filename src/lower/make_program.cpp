@@ -10,6 +10,7 @@
 
 #include "lower/call_values.h"
 #include "lower/passes.h"
+#include "lower/tensor_maps.h"
 #include "lower/tile_order.h"
 #include "schedule/forms.h"
 #include "schedule/gpu.h"
@@ -107,10 +108,12 @@ class UseCollector {
       for (const Expr& e : s->buffer()->extents) expression(e);
     }
     if (s->kind == ir::StmtKind::Store || s->kind == ir::StmtKind::Prefetch) buffer(s->buffer());
+    // The pointer of a box's source is in the tensor map.
+    const std::size_t first = s->kind == ir::StmtKind::Store && s->box() ? 1 : 0;
     if (s->kind == ir::StmtKind::Extern)
       for (const ir::ExternCall::Box& box : s->extern_call().boxes) buffer(box.buffer);
-    for (const Expr& e : s->exprs)
-      if (e.defined()) expression(e);
+    for (std::size_t i = first; i < s->exprs.size(); ++i)
+      if (s->exprs[i].defined()) expression(s->exprs[i]);
     for (const ir::Stmt& child : s->stmts) statement(child);
   }
 
@@ -348,7 +351,7 @@ class ProgramMaker {
 
   std::string stride_message(const ir::Buffer& b, int d) const {
     for (const schedule::FormAssumption* f : forms_of(b))
-      if (f->form.dense)
+      if (f->form.dense || f->tensor)
         return fmt::format("dimension {} has stride {{}}, and the schedule's {} is for {{}}", d, f->origin);
     return fmt::format("dimension {} has stride {{}} but this kernel was compiled for {{}}", d);
   }
@@ -397,6 +400,7 @@ class ProgramMaker {
     } else {
       f.body = unit.stmt;
     }
+    if (f.gpu) add_tensors(f);
     UseCollector collector;
     collector.statement(f.body);
     for (const Expr& e : f.grid)
@@ -420,6 +424,13 @@ class ProgramMaker {
     }
     program_.steps.push_back({static_cast<int>(program_.functions.size())});
     program_.functions.push_back(std::move(f));
+  }
+
+  void add_tensors(Function& f) {
+    f.body = find_tensors(f.body, f.tensors);
+    require_few_tensors(f);
+    for (const ir::TensorMapPtr& map : f.tensors)
+      for (PlanCheck& check : tensor_checks(*map, tree_.facts)) program_.checks.push_back(std::move(check));
   }
 
   void learn_variables(const Function& f, ir::Facts& facts) const {
@@ -503,6 +514,9 @@ class ProgramMaker {
     for (const Function& f : program_.functions) {
       needed.insert(needed.end(), f.scalars.begin(), f.scalars.end());
       for (const Expr& e : f.grid) need(e);
+      for (const ir::TensorMapPtr& map : f.tensors)
+        for (const auto* operands : {&map->source->extents, &map->source->strides})
+          for (const Expr& e : *operands) need(e);
     }
     for (const PlanCheck& c : program_.checks) {
       need(c.condition);

@@ -35,6 +35,14 @@ std::string triple(const std::array<Expr, 3>& e) {
   return text;
 }
 
+/// "A.boxes (A, 64 x 8)".
+std::string tensor_text(const ir::TensorMap& map) {
+  std::string sides;
+  for (const std::int64_t side : map.box) sides += fmt::format("{}{}", sides.empty() ? "" : " x ", side);
+  return fmt::format("{} ({}, {}{})", map.name, map.source->name, sides,
+                     map.swizzle ? fmt::format(", swizzled by {}", map.swizzle) : "");
+}
+
 /// Of a persistent grid the tiles, of which each block takes some.
 std::string launch_text(const Function& f) {
   return fmt::format(" grid ({}{}) block ({}) shared {} bytes", triple(f.grid),
@@ -48,6 +56,10 @@ std::string to_string(const Function& f) {
   std::string separator;
   for (const ir::BufferPtr& b : f.buffers) {
     text += fmt::format("{}{} {}{}", separator, b->type.str(), b->name, ir::streaming_text(*b));
+    separator = ", ";
+  }
+  for (const ir::TensorMapPtr& map : f.tensors) {
+    text += separator + "tensor " + tensor_text(*map);
     separator = ", ";
   }
   for (const ir::SymbolPtr& s : f.scalars) {
@@ -84,6 +96,8 @@ std::string plan_text(const Program& p) {
   }
   for (const PlanStep& s : p.steps) {
     const Function& f = p.functions[s.function];
+    for (const ir::TensorMapPtr& map : f.tensors)
+      text += fmt::format("tensor {} of {}\n", tensor_text(*map), f.name);
     text += f.gpu ? fmt::format("launch {}{}\n", f.name, launch_text(f)) : fmt::format("call {}\n", f.name);
   }
   return text;

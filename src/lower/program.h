@@ -38,6 +38,9 @@ struct Function {
   std::int64_t cluster = 1;        ///< blocks along x that make a cluster
   std::int64_t shared_bytes = 0;   ///< of the Shared allocations and rings, as laid out by the memory pass
   std::vector<ir::RingPtr> rings;  ///< barriers that are ready as the kernel begins
+  /// What boxes are copied of, each once: arguments too, behind the buffers. Extents and strides of the
+  /// sources are in terms of the plan's scalars.
+  std::vector<ir::TensorMapPtr> tensors;
 };
 
 /// How the plan finds the value of a scalar.

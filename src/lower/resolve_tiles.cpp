@@ -112,7 +112,8 @@ class Tiles {
   /// Written once for the block, not by every thread for itself; by the threads, not in bulk.
   bool shared_by_block(FuncId func) {
     const schedule::FuncSchedule& sched = tree_.scheduled.of(func);
-    return sched.memory != Memory::Register && sched.memory != Memory::Local && sched.copy != Copy::Bulk;
+    return sched.memory != Memory::Register && sched.memory != Memory::Local &&
+           !schedule::is_counted(sched.copy);
   }
 
   /// Turn the pure serial loops of a chain into rounds of all the block's threads.

@@ -57,12 +57,24 @@ void check_copy(const LoopTree& tree, StageRef stage) {
                 callee.name, fmt::format("copy(threads); or no compute_with on '{}'", callee.name));
 }
 
+/// Nothing of a box is left out but what lies past its end.
+void check_box(const LoopTree& tree, StageRef stage) {
+  const Expr& condition = tree.def(stage).predicate;
+  if (!condition.defined()) return;
+  refuse_copy(tree, stage.func,
+              fmt::format("'{}' is defined under the condition {}, and boxes are copied whole",
+                          tree.func(stage.func).name, ir::to_string(condition)),
+              ir::to_string(condition), "copy(async); or a definition without a condition");
+}
+
 void assign_instructions(const LoopTree& tree, Node& node) {
   if (node.kind == NodeKind::Body) {
     const Copy how = tree.scheduled.of(node.stage.func).copy;
     if (how != Copy::Threads) check_copy(tree, node.stage);
+    if (how == Copy::Tma) check_box(tree, node.stage);
     node.instruction = how == Copy::Async  ? &instr::async_copy()
                        : how == Copy::Bulk ? &instr::bulk_copy()
+                       : how == Copy::Tma  ? &instr::tensor_copy()
                                            : &instr::element();
   }
   for (Node& child : node.children) assign_instructions(tree, child);
@@ -169,7 +181,7 @@ class Pipelines {
   /// One for all bulk copies of an iteration.
   void make_ring(const std::string& loop, std::int64_t depth, const std::vector<Node>& copies) {
     for (const Node& copy : copies) {
-      if (tree_.scheduled.of(copy.func).copy != Copy::Bulk) continue;
+      if (!schedule::is_counted(tree_.scheduled.of(copy.func).copy)) continue;
       const Expr& slot = tree_.storage.at(copy.func).copy;
       if (tree_.rings.empty() || !ir::equal(tree_.rings.back().slot, slot))
         tree_.rings.push_back({loop + ".full", static_cast<int>(depth), slot, nullptr});

@@ -2,6 +2,7 @@
 /* A GPU: what it is, its memory and streams, modules of kernels, and how it serves a plan. */
 
 #include "runtime/cuda_driver.h"
+#include "runtime/cuda_tensor.h"
 #include "runtime/plan.h"
 
 #ifdef __cplusplus
@@ -36,14 +37,15 @@ void calotype_cuda_leave(const calotype_cuda_device* device);
 calotype_error_kind calotype_cuda_stream_create(calotype_context* context, const calotype_cuda_device* device,
                                                 calotype_cu_handle* stream);
 
-/* A kernel of a module as a launch needs it. Parameters: `buffer_count` pointers, then `scalar_count`
- * scalars. */
+/* A kernel of a module as a launch needs it. Parameters: `buffer_count` pointers, then `tensor_count` tensor
+ * maps, then `scalar_count` scalars. */
 typedef struct calotype_cuda_kernel {
   const char* name;
   calotype_cu_handle function;
-  uint32_t buffer_count, scalar_count;
-  uint32_t shared_bytes; /* dynamic */
-  int begins_early;      /* its code waits for the end of the kernel before it in the stream */
+  uint32_t buffer_count, tensor_count, scalar_count;
+  calotype_cuda_encoded* tensors; /* one each */
+  uint32_t shared_bytes;          /* dynamic */
+  int begins_early;               /* its code waits for the end of the kernel before it in the stream */
   /* The answer of the driver for blocks of as many threads as the upper half says: how many of them run on a
    * multiprocessor at one time; 0: not asked yet. Atomic accesses only. */
   uint64_t resident;

@@ -23,6 +23,13 @@ static const char* resolve(void* library) {
   }
   CALOTYPE_CUDA_FUNCTIONS(RESOLVE)
 #undef RESOLVE
+#define RESOLVE_NEWER(name, symbol, parameters)                         \
+  {                                                                     \
+    void* address = dlsym(library, #symbol);                            \
+    memcpy((void*)&driver.name, (const void*)&address, sizeof address); \
+  }
+  CALOTYPE_CUDA_NEWER_FUNCTIONS(RESOLVE_NEWER)
+#undef RESOLVE_NEWER
   return NULL;
 }
 

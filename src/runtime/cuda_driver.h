@@ -85,6 +85,28 @@ enum {
   CALOTYPE_CU_CAPTURE_RELAXED = 2
 };
 
+/* CUtensorMap, opaque, at addresses that every release of CUDA takes, and the numbers of its encoder. */
+typedef struct calotype_cu_tensor_map {
+  uint64_t words[16];
+} __attribute__((aligned(128))) calotype_cu_tensor_map;
+enum { /* CUtensorMapDataType */
+       CALOTYPE_CU_TENSOR_UINT8 = 0,
+       CALOTYPE_CU_TENSOR_UINT16 = 1,
+       CALOTYPE_CU_TENSOR_UINT32 = 2,
+       CALOTYPE_CU_TENSOR_UINT64 = 4
+};
+enum { /* CUtensorMapSwizzle */
+       CALOTYPE_CU_TENSOR_SWIZZLE_NONE = 0,
+       CALOTYPE_CU_TENSOR_SWIZZLE_32 = 1,
+       CALOTYPE_CU_TENSOR_SWIZZLE_64 = 2,
+       CALOTYPE_CU_TENSOR_SWIZZLE_128 = 3
+};
+enum { /* CUtensorMapInterleave, CUtensorMapL2promotion, CUtensorMapFloatOOBfill */
+       CALOTYPE_CU_TENSOR_INTERLEAVE_NONE = 0,
+       CALOTYPE_CU_TENSOR_L2_128 = 2,
+       CALOTYPE_CU_TENSOR_FILL_ZEROS = 0
+};
+
 /* FUNCTION(name here, symbol of the library, parameters) */
 #define CALOTYPE_CUDA_FUNCTIONS(FUNCTION)                                                                    \
   FUNCTION(init, cuInit, (unsigned flags))                                                                   \
@@ -152,9 +174,17 @@ enum {
   FUNCTION(event_elapsed, cuEventElapsedTime,                                                                \
            (float* milliseconds, calotype_cu_handle start, calotype_cu_handle end))
 
+/* The same of what older drivers do not have: null there. */
+#define CALOTYPE_CUDA_NEWER_FUNCTIONS(FUNCTION)                                                            \
+  FUNCTION(encode_tensor, cuTensorMapEncodeTiled,                                                          \
+           (calotype_cu_tensor_map * map, int type, uint32_t rank, void* address, const uint64_t* extents, \
+            const uint64_t* strides, const uint32_t* box, const uint32_t* element_strides, int interleave, \
+            int swizzle, int promotion, int fill))
+
 typedef struct calotype_cuda {
 #define CALOTYPE_CUDA_MEMBER(name, symbol, parameters) calotype_cu_result(*name) parameters;
   CALOTYPE_CUDA_FUNCTIONS(CALOTYPE_CUDA_MEMBER)
+  CALOTYPE_CUDA_NEWER_FUNCTIONS(CALOTYPE_CUDA_MEMBER)
 #undef CALOTYPE_CUDA_MEMBER
 } calotype_cuda;
 

@@ -5,7 +5,10 @@
 #include "runtime/context.h"
 #include "runtime/cuda_device.h"
 
-enum { MAX_PARAMETERS = 512 }; /* the 4096 bytes that every architecture has for them, 8 bytes each */
+enum {
+  MAX_PARAMETERS = 512, /* the 4096 bytes that every architecture has for them, 8 bytes each */
+  WORDS_OF_TENSOR = sizeof(calotype_cu_tensor_map) / 8 /* which lie at multiples of that */
+};
 
 static calotype_error_kind result_of(const calotype_cuda_session* session, calotype_context* context,
                                      calotype_cu_result result, const char* action) {
@@ -87,17 +90,25 @@ static calotype_error_kind launch_failed(const calotype_cuda_session* session, c
 
 static calotype_error_kind session_launch(void* state, calotype_context* context, uint32_t function,
                                           const uint32_t grid[3], const uint32_t block[3],
-                                          const int64_t* scalars, void* const* buffers) {
+                                          const int64_t* scalars, void* const* buffers,
+                                          const calotype_tensor* tensors) {
   calotype_cuda_session* session = state;
   const calotype_cuda_kernel* kernel = &session->kernels[function];
   void* parameters[MAX_PARAMETERS];
-  if (kernel->buffer_count + kernel->scalar_count > MAX_PARAMETERS) {
+  calotype_cu_tensor_map maps[CALOTYPE_MOST_TENSORS];
+  if (kernel->buffer_count + kernel->scalar_count + WORDS_OF_TENSOR * kernel->tensor_count > MAX_PARAMETERS) {
     return calotype_fail(context, CALOTYPE_INTERNAL, kernel->name, NULL,
                          "a kernel has more than %d parameters", MAX_PARAMETERS);
   }
   /* A parameter is read as many bytes as its type has: of a scalar the low part of its slot. */
   uint32_t count = 0;
   for (uint32_t i = 0; i < kernel->buffer_count; ++i) parameters[count++] = (void*)&buffers[i];
+  for (uint32_t i = 0; i < kernel->tensor_count; ++i) {
+    calotype_error_kind kind = calotype_cuda_tensor_map(context, session->device->driver, kernel->name,
+                                                        &tensors[i], &kernel->tensors[i], &maps[i]);
+    if (kind) return kind;
+    parameters[count++] = &maps[i];
+  }
   for (uint32_t i = 0; i < kernel->scalar_count; ++i) parameters[count++] = (void*)&scalars[i];
   calotype_cu_launch_attribute early = {.id = CALOTYPE_CU_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION,
                                         .value.allowed = 1};

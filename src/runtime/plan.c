@@ -98,13 +98,16 @@ static calotype_error_kind check(const call* c, int* empty) {
   return kind;
 }
 
+void* call_buffer(const call* c, int32_t ref) {
+  return ref >= 0 ? c->argument_memory[ref].pointer : c->workspace[-1 - ref].pointer;
+}
+
 void call_gather(const call* c, const calotype_plan_function* function) {
   for (uint32_t i = 0; i < function->scalar_count; ++i) {
     c->scalar_values[i] = c->slots[c->plan->slot_refs[function->first_scalar + i]];
   }
   for (uint32_t i = 0; i < function->buffer_count; ++i) {
-    int32_t ref = c->plan->buffer_refs[function->first_buffer + i];
-    c->buffer_values[i] = ref >= 0 ? c->argument_memory[ref].pointer : c->workspace[-1 - ref].pointer;
+    c->buffer_values[i] = call_buffer(c, c->plan->buffer_refs[function->first_buffer + i]);
   }
 }
 

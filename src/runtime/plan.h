@@ -73,11 +73,32 @@ typedef struct calotype_plan_kept {
   uint32_t first_key, key_count; /* in calotype_plan::keys */
 } calotype_plan_kept;
 
+enum { CALOTYPE_TENSOR_RANK = 5, CALOTYPE_MOST_TENSORS = 16 /* of a kernel */ };
+
+/* Memory of a call of which a kernel copies boxes. */
+typedef struct calotype_plan_tensor {
+  const char* name; /* the argument's or workspace's */
+  int32_t buffer;   /* as in calotype_plan::buffer_refs */
+  int32_t rank;
+  uint32_t element_bytes; /* 1, 2, 4 or 8 */
+  uint32_t swizzle; /* bytes of the rows of a box in shared memory that are swizzled: 0, 32, 64 or 128 */
+  uint32_t box[CALOTYPE_TENSOR_RANK];                                         /* elements */
+  calotype_code extents[CALOTYPE_TENSOR_RANK], strides[CALOTYPE_TENSOR_RANK]; /* in elements */
+} calotype_plan_tensor;
+
+/* One as a launch has it. What is not there is 0, and so is the stride of a dimension of one element. */
+typedef struct calotype_tensor {
+  const calotype_plan_tensor* plan;
+  void* data;
+  int64_t extents[CALOTYPE_TENSOR_RANK], strides[CALOTYPE_TENSOR_RANK]; /* strides in bytes */
+} calotype_tensor;
+
 typedef struct calotype_plan_function {
   const char* name;
   uint8_t gpu;
   uint32_t first_scalar, scalar_count; /* in calotype_plan::slot_refs */
   uint32_t first_buffer, buffer_count; /* in calotype_plan::buffer_refs */
+  uint32_t first_tensor, tensor_count; /* in calotype_plan::tensors */
   calotype_code grid[3], block[3];     /* kernels */
   int64_t max_threads;                 /* of a block, where known */
   uint8_t persistent; /* the grid is as many blocks as the device runs at one time, but no more than `grid` */
@@ -92,6 +113,7 @@ typedef struct calotype_plan {
   const calotype_plan_value* values;
   const calotype_plan_workspace* workspace;
   const calotype_plan_function* functions;
+  const calotype_plan_tensor* tensors;
   const uint32_t* slot_refs;  /* slots of the functions' scalars */
   const int32_t* buffer_refs; /* buffers of functions: an argument, or -1 - workspace */
   const uint32_t* steps;      /* functions in the order of their calls */
@@ -119,10 +141,10 @@ typedef struct calotype_device {
                                 int64_t bytes);
   calotype_error_kind (*download)(void* state, calotype_context* context, void* to, const void* from,
                                   int64_t bytes);
-  /* `scalars` and `buffers` are those of the function, in its order. */
+  /* `scalars`, `buffers` and `tensors` are those of the function, in its order. */
   calotype_error_kind (*launch)(void* state, calotype_context* context, uint32_t function,
                                 const uint32_t grid[3], const uint32_t block[3], const int64_t* scalars,
-                                void* const* buffers);
+                                void* const* buffers, const calotype_tensor* tensors);
   calotype_error_kind (*finish)(void* state, calotype_context* context); /* waits for all of it */
   /* Whether the kernels, or if it says that it is the host's the copies, can have the memory of argument
    * `name`. Asked before anything is written. Null: any will do. */

@@ -54,5 +54,7 @@ void call_leave_kept(const call* c, int good);
 /* Run the steps, on the host or on the device. */
 calotype_error_kind call_run_host(const call* c);
 calotype_error_kind call_run_device(const call* c);
+/* What functions get for a buffer: an argument, or -1 - workspace. */
+void* call_buffer(const call* c, int32_t ref);
 /* Scalars and buffers of a function into scalar_values and buffer_values. */
 void call_gather(const call* c, const calotype_plan_function* function);

@@ -88,6 +88,25 @@ static calotype_error_kind shape_of(const call* c, const calotype_plan_function*
   return CALOTYPE_GOOD;
 }
 
+/* The tensors of a kernel as they are in this call. */
+static calotype_error_kind find_tensors(const call* c, const calotype_plan_function* f,
+                                        calotype_tensor* tensors) {
+  for (uint32_t i = 0; i < f->tensor_count; ++i) {
+    const calotype_plan_tensor* t = &c->plan->tensors[f->first_tensor + i];
+    tensors[i] = (calotype_tensor){.plan = t, .data = call_buffer(c, t->buffer)};
+    for (int32_t d = 0; d < t->rank; ++d) {
+      calotype_error_kind kind =
+          call_evaluate(c, t->extents[d], t->name, "its extent", &tensors[i].extents[d]);
+      if (kind) return kind;
+      if (tensors[i].extents[d] <= 1) continue;
+      kind = call_evaluate(c, t->strides[d], t->name, "its stride", &tensors[i].strides[d]);
+      if (kind) return kind;
+      tensors[i].strides[d] *= t->element_bytes; /* which a check has seen */
+    }
+  }
+  return CALOTYPE_GOOD;
+}
+
 static calotype_error_kind launch(const call* c, uint32_t index) {
   enum { MOST_THREADS = 1024 };
   static const int64_t grid_limits[3] = {INT32_MAX, 65535, 65535};
@@ -116,7 +135,11 @@ static calotype_error_kind launch(const call* c, uint32_t index) {
     if (grid[0] > resident) grid[0] = resident;
   }
   call_gather(c, f);
-  return device->launch(device->state, c->context, index, grid, block, c->scalar_values, c->buffer_values);
+  calotype_tensor tensors[CALOTYPE_MOST_TENSORS];
+  kind = find_tensors(c, f, tensors);
+  if (kind) return kind;
+  return device->launch(device->state, c->context, index, grid, block, c->scalar_values, c->buffer_values,
+                        tensors);
 }
 
 static calotype_error_kind run_steps(const call* c) {

@@ -7,6 +7,7 @@
 
 #include "schedule/decisions.h"
 #include "schedule/defaults.h"
+#include "schedule/forms.h"
 #include "schedule/functions.h"
 #include "schedule/gpu.h"
 #include "schedule/loops.h"
@@ -180,6 +181,7 @@ Scheduled apply_one_way(const lang::Graph& graph, const Schedule& schedule, cons
   check_tails(state);
   // The checks of the whole need a whole: after a refusal they would only report its consequences.
   if (state.refusals.empty()) default_places(state);
+  for (FormAssumption& f : tensor_forms(state.out)) state.out.forms.push_back(std::move(f));
   if (state.refusals.empty()) check_places(state);
   if (state.refusals.empty()) check_shared(state);
   if (state.refusals.empty()) default_loops(state);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "calotype/schedule_file.h"
+#include "lang/graph.h"
 
 namespace calotype::schedule {
 
@@ -25,6 +26,12 @@ struct CaseBuffer {
 /// Those of a call, by name.
 using CaseBuffers = std::map<std::string, CaseBuffer>;
 
+/// By position in ScheduleFile::cases the buffers that the case copies boxes of.
+using CaseTensors = std::map<std::size_t, std::vector<std::string>>;
+/// Of the cases of a variant whose schedules do.
+CaseTensors tensors_of_cases(const lang::Graph& graph, const ScheduleFile& file, const FileVariant& variant,
+                             const Target& target);
+
 /// What of a form does not hold of a buffer, as "A.pitch is 20 bytes in dimension 1, not a multiple of 16
 /// bytes", or "".
 std::string misfit(const BufferForm& form, const CaseBuffer& buffer);
@@ -35,12 +42,14 @@ std::string misfit(const BufferForm& form, const CaseBuffer& buffer);
 class CaseOrder {
  public:
   /// Error(Target) if no case for all sizes is left.
-  CaseOrder(const ScheduleFile& file, const FileVariant& variant, const Target& target);
+  CaseOrder(const ScheduleFile& file, const FileVariant& variant, const Target& target,
+            CaseTensors tensors = {});
 
   /// Positions in ScheduleFile::cases.
   const std::vector<std::size_t>& tried() const { return tried_; }
   std::size_t general() const { return tried_.back(); }
-  /// The case that a call takes. A size or buffer that is not given fits no condition on it.
+  /// The case that a call takes: where none fits, since its buffers are no tensors, the last, which says so.
+  /// A size or buffer that is not given fits no condition on it.
   std::size_t choose(const CaseSizes& sizes, const CaseBuffers& buffers = {}) const;
   /// A line a case of the variant, in the order of the file: the case, and that it is taken, or the first key
   /// of it that does not fit.
@@ -51,7 +60,11 @@ class CaseOrder {
   std::vector<std::string> buffers() const;
 
  private:
+  bool fits(std::size_t index, const CaseSizes& sizes, const CaseBuffers& buffers) const;
+  std::string misfit(std::size_t index, const CaseSizes& sizes, const CaseBuffers& buffers) const;
+
   const ScheduleFile& file_;
+  const CaseTensors tensors_;
   std::vector<std::size_t> all_, tried_;
   std::map<std::size_t, std::string> unmet_;  ///< of cases left out: the need
 };

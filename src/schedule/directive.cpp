@@ -81,7 +81,7 @@ const std::vector<Option>& partition_options() {
 
 const std::vector<Option>& copy_options() {
   static const std::vector<Option> options = {
-      {"threads", "Copy::Threads"}, {"async", "Copy::Async"}, {"bulk", "Copy::Bulk"}};
+      {"threads", "Copy::Threads"}, {"async", "Copy::Async"}, {"bulk", "Copy::Bulk"}, {"tma", "Copy::Tma"}};
   return options;
 }
 

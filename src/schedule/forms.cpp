@@ -61,6 +61,47 @@ BufferForm joined_form(const std::vector<FormAssumption>& all, ArgumentRef argum
   return form;
 }
 
+bool is_tensor(const std::vector<FormAssumption>& all, ArgumentRef argument) {
+  for (const FormAssumption* f : forms_of(all, argument))
+    if (f->tensor) return true;
+  return false;
+}
+
+/// What a copy reads, if that is memory of the call; Funcs that are inlined are followed.
+static std::optional<ArgumentRef> argument_of_copy(const Scheduled& s, FuncId func) {
+  const Expr& value = s.graph.func(func).stages.front().value;
+  if (!value.defined() || !ir::is(value, ir::Op::Call)) return std::nullopt;
+  const ir::Callee& callee = *ir::callee_of(value);
+  if (callee.kind == ir::CalleeKind::Input) return ArgumentRef{false, callee.index};
+  if (callee.kind != ir::CalleeKind::Func) return std::nullopt;
+  const FuncId read{callee.index};
+  if (s.of(read).compute.kind == Place::Kind::Inline) return argument_of_copy(s, read);
+  for (std::size_t i = 0; i < s.graph.outputs.size(); i++)
+    if (s.graph.outputs[i].func == read && s.graph.outputs[i].component == callee.component)
+      return ArgumentRef{true, static_cast<int>(i)};
+  return std::nullopt;
+}
+
+std::vector<FormAssumption> tensor_forms(const Scheduled& s) {
+  std::vector<FormAssumption> forms;
+  for (const lang::FuncDef& f : s.graph.funcs) {
+    const FuncSchedule& own = s.of(f.id);
+    if (own.copy != Copy::Tma || own.compute.kind == Place::Kind::Inline) continue;
+    const std::optional<ArgumentRef> of = argument_of_copy(s, f.id);
+    if (!of || is_tensor(forms, *of)) continue;
+    FormAssumption form;
+    form.output = of->output;
+    form.argument = of->index;
+    form.form.buffer =
+        of->output ? s.graph.output_name(s.graph.outputs[of->index]) : s.graph.inputs[of->index].name;
+    form.form.pitch_multiple = form.form.base_align = kTensorBytes;
+    form.origin = own.copy_origin;
+    form.tensor = true;
+    forms.push_back(std::move(form));
+  }
+  return forms;
+}
+
 std::vector<Expr> dense_strides(const std::vector<Expr>& extents) {
   std::vector<Expr> strides;
   for (std::size_t d = 0; d < extents.size(); d++)

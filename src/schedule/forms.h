@@ -31,6 +31,15 @@ std::vector<const FormAssumption*> forms_of(const std::vector<FormAssumption>& a
 /// All that they say of it.
 BufferForm joined_form(const std::vector<FormAssumption>& all, ArgumentRef argument);
 
+/// Whether boxes of it are copied: the elements along dimension 0 are neighbours, all other strides multiples
+/// of 16 bytes from 16 to below 2^40.
+bool is_tensor(const std::vector<FormAssumption>& all, ArgumentRef argument);
+/// What copies in boxes ask of the arguments that they read.
+std::vector<FormAssumption> tensor_forms(const Scheduled& scheduled);
+constexpr std::int64_t kTensorBytes = 16;  // which divide strides, and the address of the first element
+constexpr std::int64_t kTensorStride = std::int64_t{1} << 40;
+constexpr std::int64_t kTensorExtent = std::int64_t{1} << 31;  // coordinates have 32 bits
+
 /// The strides of dense memory, in elements.
 std::vector<Expr> dense_strides(const std::vector<Expr>& extents);
 /// What divides a stride in elements if `bytes` divides it in bytes.

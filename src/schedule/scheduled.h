@@ -193,7 +193,11 @@ struct FormAssumption {
   int argument = 0;  ///< position among Graph::inputs or Graph::outputs
   BufferForm form;
   std::string origin;
+  bool tensor = false;  ///< boxes of it are copied: see is_tensor in schedule/forms.h
 };
+
+/// Whether one thread starts the copy of many elements, whose bytes a barrier counts.
+inline bool is_counted(Copy copy) { return copy == Copy::Bulk || copy == Copy::Tma; }
 
 /// What is reported of a Func or input.
 struct Traced {

@@ -293,6 +293,28 @@ int Builder::ring_index(const ir::Ring& ring) const {
   refuse(code_, "a ring that the kernel does not have", ring.name);
 }
 
+void Builder::box_store(const ir::Stmt& s) {
+  const ir::BulkStore& how = *s->bulk();
+  if (how.buffer->space != ir::MemorySpace::Shared)
+    refuse(code_, fmt::format("a box is copied to '{}', which is in {} memory", how.buffer->name,
+                              ir::to_string(how.buffer->space)));
+  BoxSite box;
+  for (std::size_t d = 4; d < s->exprs.size(); ++d) box.start.push_back(value(s->exprs[d], 1));
+  const Register at = value(s->exprs[2], 1), slot = value(s->exprs[3], 1);
+  box.access = access(how.buffer, s->exprs[2], false);
+  code_.accesses.back().ring = ring_index(*how.ring);
+  code_.buffers[static_cast<std::size_t>(code_.accesses.back().buffer)].written = true;
+  const auto tensor = std::find(code_.tensors.begin(), code_.tensors.end(), how.map);
+  if (tensor == code_.tensors.end()) refuse(code_, "a tensor that the kernel does not have", how.map->name);
+  box.tensor = static_cast<int>(tensor - code_.tensors.begin());
+  Instruction& i = emit(run_box_store, "BoxStore");
+  i.a = at;
+  i.b = slot;
+  i.site = box.access;
+  i.target = static_cast<int>(code_.boxes.size());
+  code_.boxes.push_back(std::move(box));
+}
+
 void Builder::store(const ir::Stmt& s) {
   const ir::BufferPtr& buffer = s->buffer();
   const Expr &stored = s->exprs[0], &predicate = s->exprs[1], &index = s->exprs[2];
@@ -320,7 +342,7 @@ void Builder::store(const ir::Stmt& s) {
   if (s->remote() && s->remote()->ring) code_.accesses.back().ring = ring_index(*s->remote()->ring);
   if (s->bulk()) {
     code_.accesses.back().ring = ring_index(*s->bulk()->ring);
-    condition = value(s->exprs[5], 1);
+    condition = value(s->exprs[3], 1);
   }
   Instruction& i = s->bulk()       ? emit(run_ring_store, "BulkStore")
                    : s->atomic()   ? emit(run_atomic, "Atomic")

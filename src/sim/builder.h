@@ -50,6 +50,8 @@ class Builder {
   Register copy(Register r, bool uniform);
   /// A Store: plain, or an atomic update.
   void store(const ir::Stmt& s);
+  /// A Store of a box, by each thread that comes there.
+  void box_store(const ir::Stmt& s);
   /// Which of the kernel's rings it is.
   int ring_index(const ir::Ring& ring) const;
 

@@ -75,6 +75,13 @@ struct AccessSite {
   int ring = -1;       ///< of an element of a bulk copy: into Code::rings
 };
 
+/// A copy of a box: how its elements are accessed, and where it begins in the tensor.
+struct BoxSite {
+  int access = 0;  ///< into Code::accesses
+  int tensor = 0;  ///< into Code::tensors
+  std::vector<Register> start;
+};
+
 /// The text of a check, or of a line that is printed.
 struct CheckSite {
   std::string text;  ///< one {} a value
@@ -89,6 +96,8 @@ struct Code {
   int registers = 0;  ///< cells a warp
   std::vector<Operation> operations;
   std::vector<AccessSite> accesses;
+  std::vector<BoxSite> boxes;
+  std::vector<ir::TensorMapPtr> tensors;
   std::vector<CheckSite> checks;
   std::vector<std::string> barriers;  ///< their reasons
   std::vector<BufferUse> buffers;     ///< the function's arguments first

@@ -30,6 +30,7 @@ class Compiler {
     code_.shared_bytes = function_.shared_bytes;
     code_.cluster = function_.cluster;
     code_.rings = function_.rings;
+    code_.tensors = function_.tensors;
     declare_arguments();
     declare_threads();
     statement(function_.body);
@@ -92,6 +93,10 @@ class Compiler {
         branch(s);
         break;
       case StmtKind::Store:
+        if (s->box()) {
+          box(s);
+          break;
+        }
         if (s->bulk() && !is_element(s)) {
           statement(row_elements(s));
           break;
@@ -134,7 +139,7 @@ class Compiler {
     statement(s);
   }
 
-  static bool is_element(const ir::Stmt& s) { return !s->bulk()->common && ir::is_one(s->exprs[3]); }
+  static bool is_element(const ir::Stmt& s) { return !s->bulk()->common && ir::is_one(s->exprs[4]); }
 
   /// A row element by element; what is common by the first thread.
   ir::Stmt row_elements(const ir::Stmt& s) const {
@@ -146,17 +151,42 @@ class Compiler {
     };
     ir::Stmt element =
         ir::bulk_store({s->bulk()->buffer, s->bulk()->ring},
-                       {.load = ir::make(ir::Op::Load, load->type, {moved(load->args.back(), s->exprs[4])},
+                       {.load = ir::make(ir::Op::Load, load->type, {moved(load->args.back(), s->exprs[5])},
                                          ir::buffer_of(load)),
                         .index = moved(s->exprs[2], one),
                         .count = one,
                         .step = one,
-                        .slot = s->exprs[5]});
-    ir::Stmt all = ir::for_loop(loop, ir::make_zero(type), s->exprs[3], std::move(element));
-    if (!s->bulk()->common) return all;
-    for (const ir::SymbolPtr& thread : function_.thread_vars)
-      if (thread) all = ir::if_then(ir::make_var(thread) == ir::make_zero(thread->type), all);
-    return all;
+                        .slot = s->exprs[3]});
+    const ir::Stmt all = ir::for_loop(loop, ir::make_zero(type), s->exprs[4], std::move(element));
+    const Expr first = s->bulk()->common ? is_first_thread() : Expr();
+    return first.defined() ? ir::if_then(first, all) : all;
+  }
+
+  /// Undefined: there is one alone.
+  Expr is_first_thread() const {
+    Expr first;
+    for (const ir::SymbolPtr& thread : function_.thread_vars) {
+      if (!thread) continue;
+      const Expr here = ir::make_var(thread) == ir::make_zero(thread->type);
+      first = first.defined() ? first && here : here;
+    }
+    return first;
+  }
+
+  void box(const ir::Stmt& s) {
+    const Expr first = is_first_thread();
+    if (!first.defined()) return builder_.box_store(s);
+    const int test = if_holds(builder_.value(first));
+    builder_.forget();
+    builder_.box_store(s);
+    builder_.at(test).target = builder_.position();
+    builder_.emit(run_end_if, "EndIf");
+  }
+
+  int if_holds(Register condition) {
+    const int test = builder_.position();
+    builder_.emit(run_if, "If").a = condition;
+    return test;
   }
 
   Instruction& at_ring(const ir::Stmt& s, Handler handler, const char* name) {
@@ -203,9 +233,7 @@ class Compiler {
 
   void branch(const ir::Stmt& s) {
     if (s->exprs[0]->type.is_vector()) refuse(code_, "a branch on a vector", ir::to_string(s->exprs[0]));
-    const Register condition = builder_.value(s->exprs[0]);
-    const int test = builder_.position();
-    builder_.emit(run_if, "If").a = condition;
+    const int test = if_holds(builder_.value(s->exprs[0]));
     body(s->stmts[0]);
     if (s->stmts.size() > 1) {
       const int otherwise = builder_.position();

@@ -165,6 +165,8 @@ void run_atomic(Machine&, Warp&, const Instruction&);
 void run_async_store(Machine&, Warp&, const Instruction&);
 // An element of a bulk copy, to a site that has a ring: `b` is the slot.
 void run_ring_store(Machine&, Warp&, const Instruction&);
+// A box to the element `a`, counted by slot `b`: `target` is in Code::boxes.
+void run_box_store(Machine&, Warp&, const Instruction&);
 void run_allocate(Machine&, Warp&, const Instruction&);
 // Shuffles: the value `a` of another lane: of number `b` (-1: none is needed), or of the number that differs
 // in the bits `site`. Load: what the other lane has at its index `a`, of a site of Code::accesses.

@@ -29,6 +29,17 @@ void check_memory(const Code& code, const BufferUse& buffer, const Memory& memor
          fmt::format("[{}, {})", memory.low, memory.high), "host memory with low <= high");
 }
 
+void check_tensors(const Code& code, const Launch& launch) {
+  expect(launch.tensors.size() == code.tensors.size(), code, "it takes another number of tensors",
+         fmt::format("{}", launch.tensors.size()), fmt::format("{}", code.tensors.size()));
+  for (std::size_t i = 0; i < code.tensors.size(); ++i) {
+    const std::size_t rank = code.tensors[i]->box.size();
+    expect(launch.tensors[i].extents.size() == rank && launch.tensors[i].strides.size() == rank, code,
+           fmt::format("the rank of the tensor '{}'", code.tensors[i]->name),
+           fmt::format("{}", launch.tensors[i].extents.size()), fmt::format("{}", rank));
+  }
+}
+
 void check_launch(const Code& code, const Launch& launch) {
   expect(launch.scalars.size() == code.scalars.size(), code, "it takes another number of scalars",
          fmt::format("{}", launch.scalars.size()), fmt::format("{}", code.scalars.size()));
@@ -36,6 +47,7 @@ void check_launch(const Code& code, const Launch& launch) {
          "it takes another number of buffers", fmt::format("{}", launch.buffers.size()),
          fmt::format("{}", code.arguments));
   for (int i = 0; i < code.arguments; ++i) check_memory(code, code.buffers[i], launch.buffers[i]);
+  check_tensors(code, launch);
   std::int64_t threads = 1, blocks = 1;
   const std::int64_t most = code.max_threads > 0 ? code.max_threads : kMostThreads;
   for (int axis = 0; axis < 3; ++axis) {
@@ -52,6 +64,25 @@ void check_launch(const Code& code, const Launch& launch) {
          fmt::format("{}", launch.grid[0]), fmt::format("a multiple of the cluster's {}", code.cluster));
   expect(threads <= most, code, "the block is too large", fmt::format("{}", threads),
          fmt::format("at most {}", most));
+}
+
+/// What the driver does not encode: tensors at, or with strides of, other than multiples of 16 bytes.
+void check_tensor_alignment(Machine& machine) {
+  constexpr std::int64_t bytes = 16;
+  for (std::size_t i = 0; i < machine.launch.tensors.size(); ++i) {
+    const Tensor& tensor = machine.launch.tensors[i];
+    bool good = reinterpret_cast<std::uintptr_t>(tensor.memory.data) % bytes == 0;
+    for (std::size_t d = 1; d < tensor.extents.size(); ++d)
+      good &= tensor.extents[d] <= 1 || (tensor.strides[d] > 0 && tensor.strides[d] % bytes == 0);
+    if (good) continue;
+    const std::string& name = machine.code.tensors[i]->source->name;
+    machine.findings.add(Fault::Misaligned, -1 - machine.code.arguments - static_cast<int>(i), [&] {
+      return Finding{.message = fmt::format("{} is a tensor whose address or strides are no multiples of {} "
+                                            "bytes",
+                                            name, bytes),
+                     .buffer = name};
+    });
+  }
 }
 
 /// A pointer that is not a multiple of its element's size is a fault of every access; the run goes on.
@@ -77,6 +108,7 @@ Report Kernel::run(const Launch& launch, const Options& options) const {
   Report report;
   Machine machine(*code_, launch, options, report);
   check_alignment(machine);
+  check_tensor_alignment(machine);
   machine.run();
   return report;
 }

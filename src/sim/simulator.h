@@ -45,12 +45,20 @@ struct Memory {
   std::int64_t low = 0, high = 0;
 };
 
-/// One launch; `scalars` and `buffers` follow those of the Function. Integers are sign- or zero-extended,
-/// floats are the bits of their own width in the low part (as in the runtime's arguments).
+/// Host memory that stands for a tensor of which boxes are copied.
+struct Tensor {
+  Memory memory;
+  std::vector<std::int64_t> extents,
+      strides;  ///< strides in bytes; of the first dimension it does not matter
+};
+
+/// One launch; `scalars`, `buffers` and `tensors` follow those of the Function. Integers are sign- or
+/// zero-extended, floats are the bits of their own width in the low part (as in the runtime's arguments).
 struct Launch {
   std::array<std::int64_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::vector<std::int64_t> scalars;
   std::vector<Memory> buffers;
+  std::vector<Tensor> tensors = {};
   /// Takes the lines that the kernel prints, as for calotype_print; null: they are dropped.
   std::function<void(const char* text, const std::int64_t* values, const char* kinds)> print = {};
 };

@@ -19,13 +19,16 @@ std::int64_t span(const std::vector<std::int64_t>& extents, const std::vector<st
   return last + 1;
 }
 
-/// Dense, or with rows farther apart, or with another dimension innermost.
-std::vector<std::int64_t> any_strides(Random& random, const std::vector<std::int64_t>& extents) {
+/// Dense, or with rows farther apart, or with another dimension innermost unless each stride is to be a
+/// multiple of `step`.
+std::vector<std::int64_t> any_strides(Random& random, const std::vector<std::int64_t>& extents,
+                                      std::int64_t step) {
   std::vector<std::int64_t> strides(extents.size());
   const bool padded = random.chance(50), turned = extents.size() > 1 && random.chance(10);
   std::int64_t next = 1;
   for (std::size_t i = 0; i < extents.size(); ++i) {
-    const std::size_t d = turned ? extents.size() - 1 - i : i;
+    const std::size_t d = turned && step == 1 ? extents.size() - 1 - i : i;
+    if (i > 0) next = (next + step - 1) / step * step;
     strides[d] = next;
     next = next * extents[d] + (padded ? random.within(0, 3) : 0);
   }
@@ -53,8 +56,8 @@ struct Guarded::Pages {
   unsigned char* data;
 };
 
-Guarded::Guarded(Random& random, Type type, const std::vector<std::int64_t>& extents) {
-  const std::vector<std::int64_t> strides = any_strides(random, extents);
+Guarded::Guarded(Random& random, Type type, const std::vector<std::int64_t>& extents, bool tensor) {
+  const std::vector<std::int64_t> strides = any_strides(random, extents, tensor ? 16 / type.bytes() : 1);
   const auto width = static_cast<std::size_t>(type.bytes());
   const std::size_t bytes = static_cast<std::size_t>(span(extents, strides)) * width;
   pages_ = std::make_shared<Pages>(bytes);

@@ -12,8 +12,9 @@ namespace calotype::fuzz {
 
 class Guarded {
  public:
-  /// Random padding of rows, at the end or the start of its pages; every byte is poison.
-  Guarded(Random& random, Type type, const std::vector<std::int64_t>& extents);
+  /// Random padding of rows, at the end or the start of its pages; every byte is poison. A tensor has its
+  /// first dimension innermost, and rows that lie multiples of 16 bytes apart.
+  Guarded(Random& random, Type type, const std::vector<std::int64_t>& extents, bool tensor = false);
 
   const Buffer& buffer() const { return buffer_; }
   /// Whether the bytes around and between the elements are still those of the poison.

@@ -18,6 +18,11 @@ bool is_promise(const std::string& name) {
   return std::find(all.begin(), all.end(), name) != all.end();
 }
 
+bool is_box_copy(const schedule::Directive& d) {
+  const schedule::Value* how = d.name == "copy" ? schedule::find_arg(d, "how") : nullptr;
+  return how && schedule::text_of(*how) == schedule::text_of(Copy::Tma);
+}
+
 /// Tails that compute points outside the loop's range, or ask for a least extent.
 bool has_large_tail(const schedule::Directive& d) {
   const schedule::Value* tail = schedule::find_arg(d, "tail");
@@ -36,11 +41,16 @@ bool turned_away(const schedule::Directive& d, const std::string& message) {
 std::string named_promise(const Schedule& schedule, const std::string& message) {
   const auto& all = schedule.directives();
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const bool promises = is_promise(all[i].name) || has_large_tail(all[i]);
+    const bool promises = is_promise(all[i].name) || has_large_tail(all[i]) || is_box_copy(all[i]);
     const bool named = message.find(fmt::format("#{} {}(", i + 1, all[i].name)) != std::string::npos;
     if ((promises && named) || turned_away(all[i], message)) return all[i].name;
   }
   return "";
+}
+
+bool copies_boxes(const Schedule& schedule) {
+  const auto& all = schedule.directives();
+  return std::any_of(all.begin(), all.end(), is_box_copy);
 }
 
 bool is_about_regions(const std::string& message) {

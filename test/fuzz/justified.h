@@ -11,6 +11,9 @@ namespace calotype::fuzz {
 /// away with the message: its name, or nothing.
 std::string named_promise(const Schedule& schedule, const std::string& message);
 
+/// Whether copies of it are boxes, which calls have to pass tensors for.
+bool copies_boxes(const Schedule& schedule);
+
 /// Whether a refusal is about what an argument covers: more may be needed because a directive enlarges a
 /// region.
 bool is_about_regions(const std::string& message);

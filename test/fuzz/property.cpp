@@ -43,11 +43,11 @@ void fill(Random& random, const InputSpec& spec, const Buffer& b) {
   }
 }
 
-Call make_call(const Program& p, const Sizes& sizes) {
+Call make_call(const Program& p, const Sizes& sizes, bool tensors) {
   Random random(p.data_seed);
   Call call;
   for (const InputSpec& i : p.inputs) {
-    call.inputs.emplace_back(random, i.type, extents_of(i.extents, sizes));
+    call.inputs.emplace_back(random, i.type, extents_of(i.extents, sizes), tensors);
     fill(random, i, call.inputs.back().buffer());
     call.inputs.back().remember();
   }
@@ -150,7 +150,7 @@ class Trial {
   }
 
   Outcome called(const Kernel& kernel, const Sizes& sizes) {
-    Call call = make_call(pair_.program, sizes);
+    Call call = make_call(pair_.program, sizes, copies_boxes(pair_.schedule));
     Evaluation reference;
     try {
       std::map<std::string, double> params;

@@ -23,11 +23,13 @@ void in_shared_memory(Draft& d) {
 
 void propose_copy(Draft& d) {
   d.stage = 0;
-  const Copy later = d.random.chance(40) ? Copy::Bulk : Copy::Async;
+  const Copy counted = d.random.chance(50) ? Copy::Bulk : Copy::Tma;
+  const Copy later = d.random.chance(50) ? counted : Copy::Async;
   const Copy how = copies_at_a_loop(d) ? later : Copy::Threads;
   if (how == Copy::Threads && d.random.chance(80)) return;
   if (how != Copy::Threads) in_shared_memory(d);
   d.record_stage([&](Stage& s) { s.copy(how); });
+  if (how == Copy::Tma && d.random.chance(20)) propose_swizzle(d);
 }
 
 /// Over the loop that the Func at hand is copied at.

@@ -167,6 +167,7 @@ struct SameCall<calotype_cu_result(Ours...), CUresult(Theirs...)> {
   static_assert(SameCall<std::remove_pointer_t<decltype(calotype_cuda::name)>, decltype(symbol)>::value, \
                 #symbol " is declared otherwise in cuda.h");
 CALOTYPE_CUDA_FUNCTIONS(CHECK_CALL)
+CALOTYPE_CUDA_NEWER_FUNCTIONS(CHECK_CALL)
 
 static_assert(sizeof(calotype_cu_pointer) == sizeof(CUdeviceptr) &&
               sizeof(calotype_cu_device) == sizeof(CUdevice));
@@ -175,6 +176,8 @@ static_assert(sizeof(calotype_cu_launch) == sizeof(CUlaunchConfig) &&
               offsetof(calotype_cu_launch, attributes) == offsetof(CUlaunchConfig, attrs) &&
               sizeof(calotype_cu_launch_attribute) == sizeof(CUlaunchAttribute) &&
               offsetof(calotype_cu_launch_attribute, value) == offsetof(CUlaunchAttribute, value));
+static_assert(sizeof(calotype_cu_tensor_map) == sizeof(CUtensorMap) &&
+              alignof(calotype_cu_tensor_map) >= alignof(CUtensorMap));
 static_assert(sizeof(calotype_cu_handle) == sizeof(CUstream) &&
               sizeof(calotype_cu_result) == sizeof(CUresult));
 
@@ -205,6 +208,17 @@ TEST(CudaHeader, NumbersAgree) {
   EXPECT_EQ(int{CALOTYPE_CU_POINTER_ORDINAL}, int{CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL});
   EXPECT_EQ(int{CALOTYPE_CU_MEMORY_HOST}, int{CU_MEMORYTYPE_HOST});
   EXPECT_EQ(int{CALOTYPE_CU_MEMORY_DEVICE}, int{CU_MEMORYTYPE_DEVICE});
+  EXPECT_EQ(int{CALOTYPE_CU_TENSOR_UINT8}, int{CU_TENSOR_MAP_DATA_TYPE_UINT8});
+  EXPECT_EQ(int{CALOTYPE_CU_TENSOR_UINT16}, int{CU_TENSOR_MAP_DATA_TYPE_UINT16});
+  EXPECT_EQ(int{CALOTYPE_CU_TENSOR_UINT32}, int{CU_TENSOR_MAP_DATA_TYPE_UINT32});
+  EXPECT_EQ(int{CALOTYPE_CU_TENSOR_UINT64}, int{CU_TENSOR_MAP_DATA_TYPE_UINT64});
+  EXPECT_EQ(int{CALOTYPE_CU_TENSOR_SWIZZLE_NONE}, int{CU_TENSOR_MAP_SWIZZLE_NONE});
+  EXPECT_EQ(int{CALOTYPE_CU_TENSOR_SWIZZLE_32}, int{CU_TENSOR_MAP_SWIZZLE_32B});
+  EXPECT_EQ(int{CALOTYPE_CU_TENSOR_SWIZZLE_64}, int{CU_TENSOR_MAP_SWIZZLE_64B});
+  EXPECT_EQ(int{CALOTYPE_CU_TENSOR_SWIZZLE_128}, int{CU_TENSOR_MAP_SWIZZLE_128B});
+  EXPECT_EQ(int{CALOTYPE_CU_TENSOR_INTERLEAVE_NONE}, int{CU_TENSOR_MAP_INTERLEAVE_NONE});
+  EXPECT_EQ(int{CALOTYPE_CU_TENSOR_L2_128}, int{CU_TENSOR_MAP_L2_PROMOTION_L2_128B});
+  EXPECT_EQ(int{CALOTYPE_CU_TENSOR_FILL_ZEROS}, int{CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE});
   EXPECT_EQ(int{CALOTYPE_CU_INVALID_VALUE}, int{CUDA_ERROR_INVALID_VALUE});
   EXPECT_EQ(int{CALOTYPE_CU_OUT_OF_MEMORY}, int{CUDA_ERROR_OUT_OF_MEMORY});
   EXPECT_EQ(int{CALOTYPE_CU_INVALID_IMAGE}, int{CUDA_ERROR_INVALID_IMAGE});

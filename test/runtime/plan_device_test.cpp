@@ -38,51 +38,52 @@ struct FakeDevice {
   }
 
   calotype_device service() {
-    return {this,
-            [](void* s, calotype_context* c, const char* owner, int64_t bytes, void** memory) {
-              EXPECT_STRNE(owner, "");
-              if (calotype_error_kind kind = of(s).step(c)) return kind;
-              *memory = malloc(static_cast<size_t>(bytes));
-              memset(*memory, 0xaa, static_cast<size_t>(bytes));
-              of(s).memory[*memory] = bytes;
-              return CALOTYPE_GOOD;
-            },
-            [](void* s, void* memory) {
-              EXPECT_EQ(of(s).memory.erase(memory), 1u);
-              free(memory);
-            },
-            [](void* s, calotype_context* c, void* to, const void* from, int64_t bytes) {
-              ++of(s).uploads;
-              EXPECT_TRUE(of(s).holds(to, bytes));
-              memcpy(to, from, static_cast<size_t>(bytes));
-              return of(s).step(c);
-            },
-            [](void* s, calotype_context* c, void* to, const void* from, int64_t bytes) {
-              EXPECT_TRUE(of(s).holds(from, bytes));
-              memcpy(to, from, static_cast<size_t>(bytes));
-              return of(s).step(c);
-            },
-            [](void* s, calotype_context* c, uint32_t function, const uint32_t grid[3],
-               const uint32_t block[3], const int64_t* scalars, void* const* buffers) {
-              EXPECT_EQ(function, 0u);
-              ++of(s).launches;
-              std::copy(grid, grid + 3, of(s).grid);
-              std::copy(block, block + 3, of(s).block);
-              if (calotype_error_kind kind = of(s).step(c)) return kind;
-              brighten(scalars, buffers);
-              return CALOTYPE_GOOD;
-            },
-            [](void* s, calotype_context* c) {
-              ++of(s).finishes;
-              return of(s).step(c);
-            },
-            nullptr,
-            [](void* s, calotype_context* c, uint32_t function, const uint32_t block[3], uint32_t* blocks) {
-              EXPECT_EQ(function, 0u);
-              EXPECT_EQ(block[0], 7u);
-              *blocks = of(s).resident;
-              return of(s).step(c);
-            }};
+    return {
+        this,
+        [](void* s, calotype_context* c, const char* owner, int64_t bytes, void** memory) {
+          EXPECT_STRNE(owner, "");
+          if (calotype_error_kind kind = of(s).step(c)) return kind;
+          *memory = malloc(static_cast<size_t>(bytes));
+          memset(*memory, 0xaa, static_cast<size_t>(bytes));
+          of(s).memory[*memory] = bytes;
+          return CALOTYPE_GOOD;
+        },
+        [](void* s, void* memory) {
+          EXPECT_EQ(of(s).memory.erase(memory), 1u);
+          free(memory);
+        },
+        [](void* s, calotype_context* c, void* to, const void* from, int64_t bytes) {
+          ++of(s).uploads;
+          EXPECT_TRUE(of(s).holds(to, bytes));
+          memcpy(to, from, static_cast<size_t>(bytes));
+          return of(s).step(c);
+        },
+        [](void* s, calotype_context* c, void* to, const void* from, int64_t bytes) {
+          EXPECT_TRUE(of(s).holds(from, bytes));
+          memcpy(to, from, static_cast<size_t>(bytes));
+          return of(s).step(c);
+        },
+        [](void* s, calotype_context* c, uint32_t function, const uint32_t grid[3], const uint32_t block[3],
+           const int64_t* scalars, void* const* buffers, const calotype_tensor*) {
+          EXPECT_EQ(function, 0u);
+          ++of(s).launches;
+          std::copy(grid, grid + 3, of(s).grid);
+          std::copy(block, block + 3, of(s).block);
+          if (calotype_error_kind kind = of(s).step(c)) return kind;
+          brighten(scalars, buffers);
+          return CALOTYPE_GOOD;
+        },
+        [](void* s, calotype_context* c) {
+          ++of(s).finishes;
+          return of(s).step(c);
+        },
+        nullptr,
+        [](void* s, calotype_context* c, uint32_t function, const uint32_t block[3], uint32_t* blocks) {
+          EXPECT_EQ(function, 0u);
+          EXPECT_EQ(block[0], 7u);
+          *blocks = of(s).resident;
+          return of(s).step(c);
+        }};
   }
 };
 
@@ -157,7 +158,7 @@ TEST_F(DeviceCall, BasesAreThoseOfDeviceMemory) {
   plan.arguments = arguments_of_plan.data();
   calotype_device service = device.service();
   service.launch = [](void*, calotype_context*, uint32_t, const uint32_t*, const uint32_t*,
-                      const int64_t* scalars, void* const* buffers) {
+                      const int64_t* scalars, void* const* buffers, const calotype_tensor*) {
     EXPECT_EQ(reinterpret_cast<uintptr_t>(buffers[0]) % 1024, 0u);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(buffers[2]) % 1024, 0u);
     brighten(scalars, buffers);
@@ -194,6 +195,38 @@ TEST_F(DeviceCall, BasesAreThoseOfDeviceMemory) {
   EXPECT_STREQ(context.error.legal, "an address that is a multiple of 1024 bytes");
 }
 
+/// Of an argument and of the workspace, with what this call has of extents and strides; one row has no
+/// stride.
+TEST_F(DeviceCall, TensorsAreThoseOfTheCall) {
+  const calotype_code width{7, 1}, height{11, 1}, one{13, 1};
+  const calotype_plan_tensor tensors[] = {{"a", 0, 2, 1, 0, {16, 8}, {width, height}, {one, width}},
+                                          {"tmp", -1, 2, 1, 32, {32, 4}, {width, height}, {one, width}}};
+  calotype_plan_function with_tensors = function;
+  with_tensors.tensor_count = 2;
+  calotype_plan plan = sample_plan(&with_tensors);
+  plan.tensors = tensors;
+  calotype_device service = device.service();
+  service.launch = [](void*, calotype_context*, uint32_t, const uint32_t*, const uint32_t*,
+                      const int64_t* scalars, void* const* buffers, const calotype_tensor* t) {
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(t[i].data, buffers[i]);
+      EXPECT_EQ(t[i].extents[0], scalars[0]);
+      EXPECT_EQ(t[i].extents[1], scalars[1]);
+      EXPECT_EQ(t[i].extents[2] + t[i].strides[2] + t[i].strides[0], t[i].extents[0] > 1 ? 1 : 0);
+    }
+    EXPECT_EQ(t[0].strides[1], scalars[1] > 1 ? scalars[0] : 0);
+    EXPECT_EQ(t[1].plan->swizzle, 32u);
+    brighten(scalars, buffers);
+    return CALOTYPE_GOOD;
+  };
+  const calotype_plan_code code{nullptr, &service};
+  for (const int64_t h : {5, 1}) {
+    Image a(7, h, 7, 1), out(7, h, 7, 0);
+    const calotype_argument arguments[] = {{&a.buffer, 0}, {nullptr, bits_of(1.0f)}, {&out.buffer, 0}};
+    EXPECT_EQ(calotype_plan_run(&plan, &code, &context, arguments, 3), CALOTYPE_GOOD);
+  }
+}
+
 TEST_F(DeviceCall, OutputsThatKeepWhatIsNotWrittenGoThereToo) {
   Image a(7, 5, 9, 1), out(7, 5, 7, 50);
   calotype_plan plan = sample_plan(&function);
@@ -202,7 +235,7 @@ TEST_F(DeviceCall, OutputsThatKeepWhatIsNotWrittenGoThereToo) {
   plan.arguments = arguments_of_plan.data();
   calotype_device service = device.service();
   service.launch = [](void*, calotype_context*, uint32_t, const uint32_t*, const uint32_t*, const int64_t*,
-                      void* const* buffers) {
+                      void* const* buffers, const calotype_tensor*) {
     static_cast<uint8_t*>(buffers[2])[3] = 7;
     return CALOTYPE_GOOD;
   };

@@ -1,6 +1,6 @@
-// Copies of rows that one thread starts and nobody carries, and the barriers in shared memory that count
-// their bytes. Where a row or its place does not begin at a multiple of 16 bytes the threads carry it, as
-// they do what is left at its end; they have stored it when they arrive.
+// Copies of rows and boxes that one thread starts and nobody carries, and the barriers in shared memory that
+// count their bytes. Where a row or its place does not begin at a multiple of 16 bytes the threads carry it,
+// as they do what is left at its end; they have stored it when they arrive.
 
 #include <fmt/format.h>
 
@@ -71,13 +71,13 @@ std::string KernelPrinter::awaiting(const ir::Stmt& s) {
 
 void KernelPrinter::bulk_store(const ir::Stmt& s) {
   const ir::BulkStore& how = *s->bulk();
-  const Expr &load = s->exprs[0], &index = s->exprs[2], &count = s->exprs[3];
+  const Expr &load = s->exprs[0], &index = s->exprs[2], &count = s->exprs[4];
   const ir::BufferPtr &to = how.buffer, &from = ir::buffer_of(load);
   const int size = to->type.bytes(), elements = kBulkBytes / size;
   const auto row_of = [&](const Expr& first) {
     return ir::make(Op::Ramp, first->type.with_lanes(elements), {first, ir::make_one(first->type)});
   };
-  const bool whole = ir::is_one(s->exprs[4]) && piece_bytes(to, row_of(index)) == kBulkBytes &&
+  const bool whole = ir::is_one(s->exprs[5]) && piece_bytes(to, row_of(index)) == kBulkBytes &&
                      piece_bytes(from, row_of(load->args.back())) == kBulkBytes;
   if (!whole) return row_by_threads(s, "0");
   const bool ends_evenly = power_of_two_divisor(count, facts_) >= elements;
@@ -86,17 +86,30 @@ void KernelPrinter::bulk_store(const ir::Stmt& s) {
   const std::string call =
       fmt::format("{}(&{}, &{}, {} * {}, &{}[{}]);", prelude_.use("copy_row"),
                   expressions_.element(to, index), expressions_.element(from, load->args.back()), copied,
-                  size, rings_.at(how.ring.get()), slot_of(*how.ring, s->exprs[5]));
+                  size, rings_.at(how.ring.get()), slot_of(*how.ring, s->exprs[3]));
   line(how.common ? fmt::format("if ({}() == 0) {}", prelude_.use("thread_in_block"), call) : call);
   if (ends_evenly) return;
   row_by_threads(s, copied);
   line(prelude_.use("fence_copies") + "();");
 }
 
+void KernelPrinter::box_store(const ir::Stmt& s) {
+  const ir::BulkStore& how = *s->bulk();
+  const std::size_t rank = how.map->box.size();
+  std::string start;
+  for (std::size_t d = 0; d < rank; ++d) start += scalar(s->exprs[4 + d], Arithmetic::Index) + ", ";
+  const std::string call =
+      fmt::format("{}(&{}, &{}, {}{}, &{}[{}]);", prelude_.use(fmt::format("copy_box_{}d", rank)),
+                  expressions_.element(how.buffer, s->exprs[2]), names_.of(how.map), start,
+                  how.map->elements() * how.buffer->type.bytes(), rings_.at(how.ring.get()),
+                  slot_of(*how.ring, s->exprs[3]));
+  line(how.common ? fmt::format("if ({}() == 0) {}", prelude_.use("thread_in_block"), call) : call);
+}
+
 /// Elements from the first on.
 void KernelPrinter::row_by_threads(const ir::Stmt& s, const std::string& first) {
   const ir::BulkStore& how = *s->bulk();
-  const Expr &load = s->exprs[0], &index = s->exprs[2], &count = s->exprs[3], &step = s->exprs[4];
+  const Expr &load = s->exprs[0], &index = s->exprs[2], &count = s->exprs[4], &step = s->exprs[5];
   const Type type = index->type;
   const ir::SymbolPtr at = ir::make_symbol(ir::SymbolKind::Loop, "i", type);
   kept_.push_back(at);

@@ -97,6 +97,7 @@ struct DeviceProgram::Code {
   std::unique_ptr<Module> module;
   std::vector<std::string> names;
   std::vector<calotype_cuda_kernel> kernels;
+  std::vector<std::vector<calotype_cuda_encoded>> tensors;  // by kernel
 };
 
 ir::Facts aligned_stride_facts(const lower::Program& program) {
@@ -180,6 +181,7 @@ void DeviceProgram::load(Code& code) const {
         device, native ? code.compiled.cubin.data() : code.compiled.ptx.c_str(), code.compiled.nvrtc);
     code.names = kernel_names(functions_);
     code.kernels.resize(functions_.size());
+    code.tensors.resize(functions_.size());
     for (std::size_t i = 0; i < functions_.size(); ++i) {
       const lower::Function& f = functions_[i];
       if (!f.gpu) continue;
@@ -187,6 +189,9 @@ void DeviceProgram::load(Code& code) const {
       kernel.name = code.names[i].c_str();
       kernel.buffer_count = static_cast<std::uint32_t>(f.buffers.size());
       kernel.scalar_count = static_cast<std::uint32_t>(f.scalars.size());
+      kernel.tensor_count = static_cast<std::uint32_t>(f.tensors.size());
+      code.tensors[i].resize(f.tensors.size());
+      kernel.tensors = code.tensors[i].data();
       kernel.shared_bytes = static_cast<std::uint32_t>(dynamic_shared_bytes(f));
       kernel.begins_early = code.options.begins_early;
       kernel.function = module->find(code.names[i], kernel.shared_bytes);

@@ -88,6 +88,7 @@ KernelPrinter::KernelPrinter(const lower::Function& kernel, const PrintOptions& 
 std::string KernelPrinter::print(const std::string& name) {
   find_index_symbols(kernel_.body);
   for (const ir::BufferPtr& b : kernel_.buffers) names_.declare(b);
+  for (const ir::TensorMapPtr& map : kernel_.tensors) names_.declare(map);
   const ir::Stmt body = take_narrow_scalars(kernel_.body);
   const std::string bounds = kernel_.max_threads > 0
                                  ? fmt::format(" __launch_bounds__({}{})", kernel_.max_threads,
@@ -99,6 +100,8 @@ std::string KernelPrinter::print(const std::string& name) {
   line(head + parameters(head.size()) + ") {");
   ++depth_;
   if (options_.begins_early) line(prelude_.use("begin_behind_kernel_before") + "();");
+  for (const ir::TensorMapPtr& map : kernel_.tensors)
+    line(fmt::format("{}(&{});", prelude_.use("fetch_tensor_map"), names_.of(map)));
   shared_memory();
   make_rings();
   place_variables();
@@ -145,6 +148,8 @@ std::string KernelPrinter::parameters(std::size_t indent) {
     const char* alone = b->shared_with < 0 ? "__restrict__ " : "";
     all.push_back(fmt::format("{}{}* {}{}", constant ? "const " : "", c_type(b->type), alone, names_.of(b)));
   }
+  for (const ir::TensorMapPtr& map : kernel_.tensors)
+    all.push_back(fmt::format("const __grid_constant__ {} {}", prelude_.use("tensor_map"), names_.of(map)));
   for (const ir::SymbolPtr& s : kernel_.scalars) {
     if (is_half(s->type)) prelude_.use(c_type(s->type));
     const Type type = narrow_scalars_.contains(s.get()) ? Int(32) : s->type;
@@ -207,6 +212,7 @@ void KernelPrinter::statement(const ir::Stmt& s) {
     case StmtKind::Store:
       if (s->atomic()) return atomic_store(s);
       if (s->is_async()) return async_store(s);
+      if (s->box()) return box_store(s);
       if (s->bulk()) return bulk_store(s);
       if (s->remote()) return remote_store(s);
       return s->exprs[0]->type.is_vector() ? vector_store(s) : scalar_store(s);

@@ -63,6 +63,7 @@ class KernelPrinter final : private Hoister {
   void make_rings();
   void finish_rings();
   void bulk_store(const ir::Stmt& s);
+  void box_store(const ir::Stmt& s);
   void row_by_threads(const ir::Stmt& s, const std::string& first);
   std::string slot_of(const ir::Ring& ring, const Expr& slot);
   std::string arrival(const ir::Stmt& s);

@@ -19,6 +19,7 @@ class Names {
   const std::string& declare(const ir::SymbolPtr& symbol) { return declare(symbol.get(), symbol->name); }
   const std::string& declare(const ir::BufferPtr& buffer) { return declare(buffer.get(), buffer->name); }
   const std::string& declare(const ir::RingPtr& ring) { return declare(ring.get(), ring->name); }
+  const std::string& declare(const ir::TensorMapPtr& map) { return declare(map.get(), map->name); }
   /// A name for something that no symbol stands for.
   std::string fresh(const std::string& wanted);
   /// The symbol is written as this text (a lane of a vector, say) until the scope is closed.
@@ -27,6 +28,7 @@ class Names {
   /// Error(Internal) if it is not in scope.
   const std::string& of(const ir::SymbolPtr& symbol) const { return find(symbol.get(), symbol->name); }
   const std::string& of(const ir::BufferPtr& buffer) const { return find(buffer.get(), buffer->name); }
+  const std::string& of(const ir::TensorMapPtr& map) const { return find(map.get(), map->name); }
 
   void open() { scopes_.emplace_back(); }
   void close();

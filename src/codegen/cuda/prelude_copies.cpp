@@ -1,12 +1,42 @@
 // Helpers for copies that go on by themselves and for the memory of a cluster's blocks: cp.async and its
-// groups, cp.async.bulk, st.async and the barriers in shared memory that count them (PTX ISA, data movement
-// and parallel synchronization instructions).
+// groups, cp.async.bulk, cp.async.bulk.tensor, st.async and the barriers in shared memory that count them
+// (PTX ISA, data movement and parallel synchronization instructions).
+
+#include <fmt/format.h>
+
+#include <array>
 
 #include "codegen/cuda/prelude_helpers.h"
 
 namespace calotype::cuda {
 
+namespace {
+
+/// The function that starts the copy of a box of so many dimensions: its bytes are due, and on their way.
+std::string copy_box(int rank) {
+  std::string parameters, operands, values;
+  for (int d = 0; d < rank; ++d) {
+    parameters += fmt::format("int c{}, ", d);
+    operands += fmt::format("{}%{}", d ? ", " : "", 3 + d);
+    values += fmt::format(", \"r\"(c{})", d);
+  }
+  return fmt::format(
+      "@ void copy_box_{0}d(void* to, const tensor_map* from, {1}int bytes, unsigned long long* full) {{\n"
+      "  asm volatile(\"mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;\" ::\n"
+      "      \"r\"(shared_address(full)), \"r\"(bytes) : \"memory\");\n"
+      "  asm volatile(\"cp.async.bulk.tensor.{0}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+      "\"\n"
+      "      \"[%0], [%1, {{{2}}}], [%2];\" ::\n"
+      "      \"r\"(shared_address(to)), \"l\"(from), \"r\"(shared_address(full)){3} : \"memory\");\n"
+      "}}\n",
+      rank, parameters, operands, values);
+}
+
+}  // namespace
+
 const std::vector<Helper>& copy_helpers() {
+  static const std::array<std::string, 5> boxes = {copy_box(1), copy_box(2), copy_box(3), copy_box(4),
+                                                   copy_box(5)};
   static const std::vector<Helper> all = {
       // What lies in a block's shared memory where `place` does in this one's.
       {"remote_address",
@@ -128,6 +158,20 @@ const std::vector<Helper>& copy_helpers() {
        "      \"r\"(shared_address(to)), \"l\"(__cvta_generic_to_global(from)), \"r\"(bytes),\n"
        "      \"r\"(shared_address(full)) : \"memory\");\n"
        "}\n"},
+      // What a launch is given for memory that boxes are copied of: encoded by the driver.
+      {"tensor_map", {}, "struct __align__(128) tensor_map { unsigned char bytes[128]; };\n"},
+      {"fetch_tensor_map",
+       {"tensor_map", "thread_in_block"},
+       "@ void fetch_tensor_map(const tensor_map* map) {\n"
+       "  if (thread_in_block() == 0) asm volatile(\"prefetch.tensormap [%0];\" :: \"l\"(map) : "
+       "\"memory\");\n"
+       "}\n"},
+      // From the coordinates on, the first one innermost; what lies outside is zeros, and counts as well.
+      {"copy_box_1d", {"shared_address", "tensor_map"}, boxes[0]},
+      {"copy_box_2d", {"shared_address", "tensor_map"}, boxes[1]},
+      {"copy_box_3d", {"shared_address", "tensor_map"}, boxes[2]},
+      {"copy_box_4d", {"shared_address", "tensor_map"}, boxes[3]},
+      {"copy_box_5d", {"shared_address", "tensor_map"}, boxes[4]},
       {"fence_copies",
        {},
        // What threads have stored and loaded comes before a later bulk copy to the same place.

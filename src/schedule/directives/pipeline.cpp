@@ -116,7 +116,8 @@ DirectiveSpec pipeline_spec() {
       .addresses = Addresses::Stage,
       .doc =
           "A software pipeline over the iterations of a serial loop inside a block: what is computed at the "
-          "loop and has `copy(async)` or `copy(bulk)` is copied `depth - 1` iterations before the one that "
+          "loop and has `copy(async)`, `copy(bulk)` or `copy(tma)` is copied `depth - 1` iterations before "
+          "the one that "
           "reads it. Its "
           "memory becomes a ring of `depth` slots, allocated at the loop around. Before the loop the copies "
           "of the first iterations are started; each iteration waits for its own, meets the block's other "

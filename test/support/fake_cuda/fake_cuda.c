@@ -39,6 +39,8 @@ static struct {
   owned memory[MOST];
   fake_cuda_launch launches[MOST_LAUNCHES];
   int launch_count;
+  fake_cuda_tensor tensor;
+  int tensor_count;
   int captures; /* streams that are being captured */
 } fake = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
@@ -107,7 +109,7 @@ static int enter(const char* symbol) {
 
 void fake_cuda_reset(void) {
   pthread_mutex_lock(&fake.mutex);
-  fake.failure_count = fake.launch_count = 0;
+  fake.failure_count = fake.launch_count = fake.tensor_count = 0;
   memset(fake.counts, 0, sizeof fake.counts);
   for (int i = 0; i < MOST; ++i) {
     if (!fake.memory[i].allocated) fake.memory[i].address = NULL;
@@ -151,6 +153,20 @@ int fake_cuda_allocations(void) {
   int count = 0;
   for (int i = 0; i < MOST; ++i) count += fake.memory[i].address && fake.memory[i].allocated;
   return count;
+}
+
+int fake_cuda_tensors(void) {
+  pthread_mutex_lock(&fake.mutex);
+  const int count = fake.tensor_count;
+  pthread_mutex_unlock(&fake.mutex);
+  return count;
+}
+
+fake_cuda_tensor fake_cuda_last_tensor(void) {
+  pthread_mutex_lock(&fake.mutex);
+  const fake_cuda_tensor last = fake.tensor;
+  pthread_mutex_unlock(&fake.mutex);
+  return last;
 }
 
 int fake_cuda_launches(void) { return fake.launch_count; }
@@ -506,4 +522,28 @@ calotype_cu_result cuLaunchKernel(calotype_cu_handle function, unsigned grid_x, 
                                      .stream = s};
   ENTER();
   return cuLaunchKernelEx(&launch, function, parameters, extra);
+}
+
+calotype_cu_result cuTensorMapEncodeTiled(calotype_cu_tensor_map* map, int type, uint32_t rank, void* address,
+                                          const uint64_t* extents, const uint64_t* strides,
+                                          const uint32_t* box, const uint32_t* element_strides,
+                                          int interleave, int swizzle, int promotion, int fill) {
+  ENTER();
+  if ((uintptr_t)map % 64 != 0 || rank < 1 || rank > 5) return CALOTYPE_CU_INVALID_VALUE;
+  pthread_mutex_lock(&fake.mutex);
+  fake.tensor = (fake_cuda_tensor){.type = type,
+                                   .interleave = interleave,
+                                   .swizzle = swizzle,
+                                   .promotion = promotion,
+                                   .fill = fill,
+                                   .rank = rank,
+                                   .address = address};
+  memcpy(fake.tensor.extents, extents, rank * sizeof *extents);
+  memcpy(fake.tensor.strides, strides, (rank - 1) * sizeof *strides);
+  memcpy(fake.tensor.box, box, rank * sizeof *box);
+  memcpy(fake.tensor.element_strides, element_strides, rank * sizeof *element_strides);
+  ++fake.tensor_count;
+  memset(map, fake.tensor_count, sizeof *map);
+  pthread_mutex_unlock(&fake.mutex);
+  return 0;
 }

@@ -19,6 +19,15 @@ typedef struct fake_cuda_launch {
   int early;    /* it may come onto the GPU as the one before leaves it */
 } fake_cuda_launch;
 
+/* A tensor map as it was asked for. */
+typedef struct fake_cuda_tensor {
+  int type, interleave, swizzle, promotion, fill;
+  uint32_t rank;
+  void* address;
+  uint64_t extents[5], strides[4];
+  uint32_t box[5], element_strides[5];
+} fake_cuda_tensor;
+
 /* FUNCTION(name, result, parameters) */
 #define FAKE_CUDA_FUNCTIONS(FUNCTION)                                                                        \
   /* As it was at first: nothing fails, nothing was called. */                                               \
@@ -37,7 +46,10 @@ typedef struct fake_cuda_launch {
   FUNCTION(fake_cuda_allocations, int, (void))                                                               \
   /* Launches since the reset, and the one at a position. */                                                 \
   FUNCTION(fake_cuda_launches, int, (void))                                                                  \
-  FUNCTION(fake_cuda_launch_at, fake_cuda_launch, (int position))
+  FUNCTION(fake_cuda_launch_at, fake_cuda_launch, (int position))                                            \
+  /* Tensor maps since the reset, and the last one. */                                                       \
+  FUNCTION(fake_cuda_tensors, int, (void))                                                                   \
+  FUNCTION(fake_cuda_last_tensor, fake_cuda_tensor, (void))
 
 #define FAKE_CUDA_DECLARE(name, result, parameters) result name parameters;
 FAKE_CUDA_FUNCTIONS(FAKE_CUDA_DECLARE)

@@ -1,0 +1,254 @@
+// A box as the iterations of loops: its sides, where it begins in the tensor and in shared memory.
+//
+// The hardware takes boxes of up to 256 elements a side of tensors of up to 5 dimensions, the first one
+// dense, and packs their rows, of whole 16 bytes, one behind the other (PTX ISA, "Tensors").
+#include "lower/box_copy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/known_condition.h"
+#include "lower/passes.h"
+
+namespace calotype::lower {
+namespace {
+
+constexpr std::size_t kMostDimensions = 5;
+constexpr std::int64_t kLongestSide = 256;
+constexpr std::int64_t kRowBytes = 16;  // of which a row has a whole number
+
+class TensorBox : CopiedLoops {
+ public:
+  TensorBox(const LoopTree& tree, StageRef stage, const PlaceIn& place)
+      : CopiedLoops(tree, stage, "in boxes"), place_(place) {}
+
+  ir::Stmt run(const ir::Stmt& loops) {
+    find(loops);
+    refuse_threads();
+    source_ = ir::buffer_of(store_->exprs[0]);
+    refuse_source();
+    start_ = coordinates();
+    index_ = store_->exprs[2];
+    extents_.assign(start_.size(), 1);
+    while (!loops_.empty() && takes(loops_.back())) loops_.pop_back();
+    finish_rows();
+    if (reaches_further_) require_room();
+    ir::Stmt s = finished(statement(), conditions_);
+    for (auto loop = loops_.rbegin(); loop != loops_.rend(); ++loop)
+      s = ir::for_loop(loop->info, loop->min, loop->extent, s);
+    return s;
+  }
+
+ private:
+  std::int64_t bytes() const { return store_->buffer()->type.bytes(); }
+
+  // ---- What can be copied so at all
+
+  void refuse_threads() const {
+    for (const Around& loop : loops_)
+      if (loop.info.binding == ir::Binding::GpuThread)
+        refuse(fmt::format("one thread starts them all, but '{}' is bound to threads", loop.info.var->name),
+               loop.info.var->name, "serial loops; or copy(bulk)");
+  }
+
+  void refuse_source() const {
+    const std::size_t rank = source_->extents.size();
+    if (rank > kMostDimensions)
+      refuse(fmt::format("'{}' has {} dimensions", source_->name, rank), std::to_string(rank),
+             "a source of at most 5; or copy(async), copy(bulk)");
+    const ir::Callee& callee = *ir::callee_of(tree_.def(stage_).value);
+    const FuncId of{callee.index};
+    if (callee.kind == ir::CalleeKind::Input || !tree_.storage.count(of)) return;
+    const Storage& storage = tree_.storage.at(of);
+    const bool plain = tree_.scheduled.of(of).storage.layout.empty() && storage.copies == 1 &&
+                       std::all_of(storage.folds.begin(), storage.folds.end(), [](auto f) { return f == 0; });
+    if (!plain || !ir::is_one(source_->strides[0]))
+      refuse(fmt::format("'{}' does not lie in memory as a tensor of its coordinates, '{}' innermost",
+                         callee.name, tree_.func(of).args[0]->name),
+             callee.name,
+             fmt::format("no reorder_storage, layout, fold_storage and ring_buffer on '{}'; or copy(async)",
+                         callee.name));
+  }
+
+  /// Of the element at hand in the tensor.
+  std::vector<Expr> coordinates() const {
+    const Expr& call = tree_.def(stage_).value;
+    std::vector<Expr> all;
+    for (std::size_t d = 0; d < call->args.size(); ++d)
+      all.push_back(simple(cast(Int(64), place_(call->args[d])) - source_->mins[d]));
+    return all;
+  }
+
+  // ---- Loops that become sides
+
+  /// Makes a loop part of the box, if it can be; refused if it is the first one and cannot.
+  bool takes(const Around& loop) {
+    const ir::SymbolPtr& variable = loop.info.var;
+    const std::optional<std::int64_t> most = ir::constant_upper_bound(loop.extent, tree_.facts);
+    if (loop.info.binding != ir::Binding::Serial)
+      return ends(fmt::format("the loop '{}' is {}", variable->name, ir::to_string(loop.info.binding)),
+                  variable->name, "a serial loop");
+    if (!most)
+      return ends(fmt::format("the loop '{}' has no constant bound", variable->name),
+                  ir::to_string(loop.extent), "a split by a factor; or a bound on the size it follows from");
+    if (*most > kLongestSide)
+      return ends(fmt::format("the loop '{}' has up to {} iterations", variable->name, *most),
+                  std::to_string(*most),
+                  fmt::format("at most {}: split by a factor, the outer part outside", kLongestSide));
+    if (*most > 1 && !becomes_side(variable, *most)) return false;
+    begin_at(loop, *most);
+    return true;
+  }
+
+  bool becomes_side(const ir::SymbolPtr& variable, std::int64_t most) {
+    const std::optional<std::size_t> side = side_of(variable);
+    if (!side)
+      return ends(fmt::format("the iterations of '{}' do not advance one coordinate of '{}' by 1",
+                              variable->name, source_->name),
+                  variable->name, "loops over coordinates that are read as they are; or copy(async)");
+    if (*side < next_side_ || (*side != 0 && next_side_ == 0))
+      return ends(fmt::format("'{}' runs over dimension {} of '{}', out of turn", variable->name, *side,
+                              source_->name),
+                  variable->name, "loops in the order of the source's dimensions, the first one innermost");
+    const Expr step_in_memory = step(index_, variable);
+    const std::optional<std::int64_t> stride =
+        step_in_memory.defined() ? ir::as_int(step_in_memory) : std::nullopt;
+    if (!stride || !fills_up_to(*stride))
+      return ends(fmt::format("the elements of '{}' do not lie densely behind each other in its memory",
+                              variable->name),
+                  step_in_memory.defined() ? ir::to_string(step_in_memory) : ir::to_string(index_),
+                  "loops in the order of the memory, innermost what has neighbours there");
+    next_side_ = *side + 1;
+    last_side_ = *side;
+    extents_[*side] = most;
+    packed_ *= most;
+    return true;
+  }
+
+  /// The loop ends the box. If it is the first, there is none.
+  bool ends(const std::string& why, std::string value, std::string legal) const {
+    if (next_side_ == 0) refuse(why, std::move(value), std::move(legal));
+    return false;
+  }
+
+  /// The dimension of the tensor that the loop moves along.
+  std::optional<std::size_t> side_of(const ir::SymbolPtr& variable) const {
+    std::optional<std::size_t> side;
+    for (std::size_t d = 0; d < start_.size(); ++d) {
+      const Expr by = step(start_[d], variable);
+      if (by.defined() && ir::is_zero(by)) continue;
+      if (side || !by.defined() || !ir::is_one(by)) return std::nullopt;
+      side = d;
+    }
+    return side;
+  }
+
+  /// Whether the box, or one with as many elements more along its last side as there is unused room for, has
+  /// `elements` elements.
+  bool fills_up_to(std::int64_t elements) {
+    if (next_side_ == 0) return elements == 1;
+    if (elements == packed_) return true;
+    const std::int64_t others = packed_ / extents_[last_side_], longer = elements / others;
+    if (elements < packed_ || elements % others != 0 || longer > kLongestSide) return false;
+    // Else the room is that of other boxes.
+    if (ir::known_multiple(simple(index_), tree_.facts) % elements != 0) return false;
+    extents_[last_side_] = longer;
+    packed_ = elements;
+    return true;
+  }
+
+  /// The box begins where the loop does. Conditions have to hold there, and cut off its end.
+  void begin_at(const Around& loop, std::int64_t most) {
+    const ir::SymbolPtr& variable = loop.info.var;
+    for (Expr& condition : conditions_) {
+      if (!ir::uses(condition, variable)) continue;
+      end_of(condition, variable);
+      condition = at(condition, variable, loop.min);
+      reaches_further_ = true;
+    }
+    if (!ir::is_one(simple(loop.extent == ir::index(most)))) {
+      conditions_.push_back(simple(loop.extent > ir::index(0)));
+      reaches_further_ = true;
+    }
+    for (Expr& e : start_) e = at(e, variable, loop.min);
+    index_ = at(index_, variable, loop.min);
+    ends_.emplace_back(variable, loop.min + ir::index(most - 1));
+  }
+
+  /// Rows are longer if memory has unused room at their ends. Swizzled ones are those of the memory.
+  void finish_rows() {
+    const int swizzle = store_->buffer()->swizzle;
+    const auto row = [&] { return extents_[0] * bytes(); };
+    const auto whole = [&] { return swizzle != 0 ? row() == swizzle : row() % kRowBytes == 0; };
+    if (packed_ == extents_[0] && !whole()) fills_up_to(row_in_memory());
+    if (whole()) return;
+    const std::int64_t elements = (swizzle != 0 ? swizzle : kRowBytes) / bytes();
+    refuse(
+        fmt::format("rows of the box take {} bytes, {} {}", row(),
+                    swizzle != 0 ? "and those that are swizzled" : "no multiple of", elements * bytes()),
+        std::to_string(row()),
+        fmt::format("tiles of {} elements{}; align_storage by that on '{}', where no layout says how it lies",
+                    elements, swizzle != 0 ? "" : " or multiples of it", func().name));
+  }
+
+  /// Elements from one to the next of what has neighbours in memory.
+  std::int64_t row_in_memory() const {
+    const ir::Buffer& b = *store_->buffer();
+    for (std::size_t d = 0; d < b.strides.size(); ++d)
+      if (ir::is_one(b.strides[d]) && !ir::is_one(b.extents[d])) return *ir::as_int(b.extents[d]);
+    return 1;
+  }
+
+  // ---- What a box reaches beyond its iterations
+
+  /// What is behind the last iterations has places of its own: along each coordinate of the Func they lie in
+  /// what is allocated.
+  void require_room() const {
+    ir::Facts facts = tree_.facts;
+    for (const Expr& condition : conditions_) ir::learn(facts, condition);
+    const Storage& storage = tree_.storage.at(stage_.func);
+    for (std::size_t d = 0; d < storage.box.size(); ++d) {
+      const Expr last = ir::substitute(cast(Int(64), place_(tree_.def(stage_).lhs[d])), ends_);
+      const Expr room = ir::index(allocated(storage, d));
+      if (ir::prove(last - storage.box[d].min < room, facts)) continue;
+      const Expr behind = ir::simplify(last - storage.box[d].min + ir::index(1), facts);
+      refuse(fmt::format("the last box along '{}' ends at {} elements, where memory has {}",
+                         func().args[d]->name, ir::to_string(behind), ir::to_string(room)),
+             ir::to_string(behind),
+             "a factor that divides; or align_storage by the factor along that coordinate");
+    }
+  }
+
+  std::int64_t allocated(const Storage& storage, std::size_t d) const {
+    const ir::Buffer& b = *store_->buffer();
+    const bool by_coordinates = !storage.layout && tree_.scheduled.of(func().id).storage.layout.empty();
+    return by_coordinates ? *ir::as_int(b.extents[d]) : storage.shape[d];
+  }
+
+  ir::Stmt statement() const {
+    const ir::BufferPtr& to = store_->buffer();
+    const ir::TensorMap map{source_->name + ".boxes", source_, extents_, to->swizzle,
+                            tree_.scheduled.of(func().id).copy_origin};
+    return ir::box_store({to, ring().ring, true, std::make_shared<const ir::TensorMap>(map)},
+                         {.index = index_, .slot = ring().slot, .start = start_});
+  }
+
+  const PlaceIn& place_;
+  ir::BufferPtr source_;
+  std::vector<Expr> start_;  ///< of the box in the tensor
+  Expr index_;               ///< and in the Func's memory
+  std::vector<std::int64_t> extents_;
+  std::int64_t packed_ = 1;                    ///< elements so far
+  std::size_t next_side_ = 0, last_side_ = 0;  ///< dimensions of the source
+  bool reaches_further_ = false;               ///< than the iterations do
+  ir::Substitution ends_;                      ///< the last values of the loops that are sides
+};
+
+}  // namespace
+
+ir::Stmt box_copy(const LoopTree& tree, StageRef stage, const ir::Stmt& loops, const PlaceIn& place) {
+  return TensorBox(tree, stage, place).run(loops);
+}
+
+}  // namespace calotype::lower
