@@ -108,7 +108,8 @@ class BareLaunch {
     calotype_device recorder{};
     recorder.state = this;
     recorder.launch = [](void* state, calotype_context*, uint32_t, const uint32_t grid[3],
-                         const uint32_t block[3], const int64_t* scalars, void* const* buffers) {
+                         const uint32_t block[3], const int64_t* scalars, void* const* buffers,
+                         const calotype_tensor*) {
       auto& self = *static_cast<BareLaunch*>(state);
       std::copy(grid, grid + 3, self.grid_);
       std::copy(block, block + 3, self.block_);

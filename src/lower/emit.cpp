@@ -231,15 +231,14 @@ class Emitter {
     // The innermost block loop comes here first.
     if (production_ && loop.binding == ir::Binding::GpuBlock) body = with_production(open_blocks(), body);
     const bool around = tree_.reductions.count(node.stage) && !partial_results(node.stage)->has(node.loop);
+    // Regions are named within guards, which say more of them, but where hints are given in front of those.
+    const bool named_within = loop.prefetches.empty();
+    if (named_within) body = with_names(loop, body, is_pipeline(node));
     if (loop.sharers.empty() && !around && !tree_.shuffles(node.stage))
       body = guarded(node.stage, body, loop.var);
     open_.pop_back();
-    std::vector<ir::Stmt> first;
-    for (const PrefetchRegion& region : loop.prefetches)
-      first.push_back(fetch_ahead(tree_, addresses_, region));
-    first.push_back(body);
-    body = ir::block(std::move(first));
-    body = with_names(loop, body, is_pipeline(node));
+    body = fetch_ahead(tree_, addresses_, loop, body);
+    if (!named_within) body = with_names(loop, body, is_pipeline(node));
     ir::Stmt s = ir::for_loop(shown(tree_, node), loop.min, loop.extent, body);
     const PartialResults* partial = partial_results(node.stage);
     if (!partial || partial->around() != node.loop || tree_.reductions.count(node.stage)) return s;

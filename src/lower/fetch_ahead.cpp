@@ -79,8 +79,11 @@ class Fetch {
 
 }  // namespace
 
-ir::Stmt fetch_ahead(const LoopTree& tree, const Addresses& addresses, const PrefetchRegion& region) {
-  return Fetch(tree, addresses, region).run();
+ir::Stmt fetch_ahead(const LoopTree& tree, const Addresses& addresses, const LoopInfo& loop, ir::Stmt body) {
+  std::vector<ir::Stmt> all;
+  for (const PrefetchRegion& region : loop.prefetches) all.push_back(Fetch(tree, addresses, region).run());
+  all.push_back(std::move(body));
+  return ir::block(std::move(all));
 }
 
 }  // namespace calotype::lower

@@ -103,7 +103,7 @@ enum { /* CUtensorMapSwizzle */
 };
 enum { /* CUtensorMapInterleave, CUtensorMapL2promotion, CUtensorMapFloatOOBfill */
        CALOTYPE_CU_TENSOR_INTERLEAVE_NONE = 0,
-       CALOTYPE_CU_TENSOR_L2_128 = 2,
+       CALOTYPE_CU_TENSOR_L2_NONE = 0,
        CALOTYPE_CU_TENSOR_FILL_ZEROS = 0
 };
 

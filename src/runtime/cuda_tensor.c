@@ -55,10 +55,12 @@ static calotype_error_kind encode(calotype_context* context, const calotype_cuda
     /* One element may have any stride, but not to the driver. */
     strides[d - 1] = tensor->strides[d] > 0 ? (uint64_t)tensor->strides[d] : LEAST_STRIDE;
   }
+  /* Larger pieces of the second-level cache than are asked for would cost bandwidth where rows of boxes, or
+   * pitches, are no multiples of theirs. */
   const calotype_cu_result result =
       cuda->encode_tensor(map, type_of(t->element_bytes), (uint32_t)t->rank, tensor->data, extents, strides,
                           t->box, ones, CALOTYPE_CU_TENSOR_INTERLEAVE_NONE, swizzle_of(t->swizzle),
-                          CALOTYPE_CU_TENSOR_L2_128, CALOTYPE_CU_TENSOR_FILL_ZEROS);
+                          CALOTYPE_CU_TENSOR_L2_NONE, CALOTYPE_CU_TENSOR_FILL_ZEROS);
   char action[200];
   snprintf(action, sizeof action, "making the tensor map of '%.64s' for kernel '%.64s'", t->name, kernel);
   return calotype_cuda_result_of(context, cuda, result, t->name, action);

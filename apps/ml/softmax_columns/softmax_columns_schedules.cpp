@@ -55,40 +55,79 @@ Schedule gpu(const OperatorTypes&) {
   return s;
 }
 
-// Strips of STRIP columns by the blocks of a cluster, each of which has PART of at most ROWS rows: a thread
-// has a vector of columns in each of its rows, in registers. Maxima and sums are combined by the threads of a
-// column, and through the shared memory of the cluster.
-Schedule gpu_cluster(const OperatorTypes& types) {
-  Schedule s;
-  const int width = 16 / types.all().bytes();
-  const Knob rows = s.knob("ROWS", 4096), part = s.knob("PART", 512), strip = s.knob("STRIP", 8 * width),
-             vector = s.knob("VECTOR", width), threads = s.knob("THREADS", 32);
-  s.assume("R", Assumption::range(1, rows)).assume("N", Assumption::multiple(strip));
-  // A block of the cluster has a part, its threads along y take turns with the rows of that.
-  const auto in_parts = [&](Stage stage, const std::string& row) {
-    stage.split(row, "part", "own", part).split("own", "turn", "row", threads).unroll("turn");
-  };
-  s["out"].compute_root().split("c", "strip", "ci", strip).vectorize("ci", vector);
-  in_parts(s["out"], "r");
-  s["out"].reorder("ci.v", "turn", "ci.o", "row", "part", "strip");
-  s["out"].gpu_threads("ci.o", "row").cluster("part").gpu_blocks("strip");
-  for (const char* stage : {"value", "e"}) s[stage].compute_inline();
-  Stage x = s.in("x");
-  x.compute_at("out", "strip").store_in(Memory::Register).vectorize("d0", vector);
-  in_parts(x, "d1");
-  x.reorder("d0.v", "turn", "d0.o", "row", "part").gpu_threads("d0.o", "row").cluster("part");
-  for (const char* stage : {"peak", "total", "scale"})
-    s[stage].compute_at("out", "strip").store_in(Memory::Register).vectorize("c", vector).gpu_threads("c.o");
-  // First the threads of a block combine what they have, then one result of each block goes to the others.
-  for (const auto& [stage, k] : {std::pair("peak", "k"), {"total", "q"}}) {
-    Stage update = s[stage].update().split(k, "part", "own", part);
-    Stage of_block = s[update.rfactor({{"part", "block"}}, std::string(stage) + "_of_block")];
-    of_block.compute_at("out", "strip").store_in(Memory::Register).vectorize("c", vector).gpu_threads("c.o");
+// Strips of STRIP columns by the blocks of a cluster, each of which has PART of at most ROWS rows.
+struct PartsOfColumns {
+  PartsOfColumns(Schedule& s, const OperatorTypes& types, int of_part, int of_strip, int of_threads)
+      : part(s.knob("PART", of_part)),
+        vector(s.knob("VECTOR", 16 / types.all().bytes())),
+        threads(s.knob("THREADS", of_threads)) {
+    const Knob rows = s.knob("ROWS", 4096), strip = s.knob("STRIP", of_strip);
+    s.assume("R", Assumption::range(1, rows)).assume("N", Assumption::multiple(strip));
+    s["out"].compute_root().split("c", "strip", "ci", strip).reorder("ci", "r", "strip");
+    deal_out(s["out"], "ci", "r");
+  }
+  Knob part, vector, threads;
+
+  /// The threads of a block along y take turns with its rows, those along x have a vector of columns each.
+  void deal_out(Stage stage, const std::string& column, const std::string& row) const {
+    stage.vectorize(column, vector).split(row, "part", "own", part).split("own", "turn", "row", threads);
+    stage.unroll("turn").reorder(column + ".v", "turn", column + ".o", "row", "part");
+    stage.gpu_threads(column + ".o", "row").cluster("part");
+  }
+
+  /// A value a column at the loop `at` of out.
+  void a_column(Stage stage, const std::string& at) const {
+    stage.compute_at("out", at).store_in(Memory::Register).vectorize("c", vector).gpu_threads("c.o");
+  }
+
+  /// `of`, a reduction over k: first the threads of a block combine what they have, then one result of each
+  /// block goes to the others.
+  void reduce_in_steps(Schedule& s, const std::string& of, const std::string& k,
+                       const std::string& at) const {
+    a_column(s[of], at);
+    Stage update = s[of].update().split(k, "part", "own", part);
+    Stage of_block = s[update.rfactor({{"part", "block"}}, of + "_of_block")];
+    a_column(of_block, at);
     of_block.cluster("block");
     Stage own = of_block.update().split("own", "turn", "row", threads).unroll("turn").vectorize("c", vector);
     own.reorder("c.v", "turn", "row", "c.o", "block").gpu_threads("c.o", "row").cluster("block");
     update.vectorize("c", vector).reorder("c.v", "part", "c.o").gpu_threads("c.o").cluster("part");
   }
+};
+
+// A thread has a vector of columns in each of its rows, in registers. Maxima and sums are combined by the
+// threads of a column, and through the shared memory of the cluster.
+Schedule gpu_cluster(const OperatorTypes& types) {
+  Schedule s;
+  const PartsOfColumns parts(s, types, 512, 128 / types.all().bytes(), 32);
+  s["out"].gpu_blocks("strip");
+  for (const char* stage : {"value", "e"}) s[stage].compute_inline();
+  Stage x = s.in("x");
+  x.compute_at("out", "strip").store_in(Memory::Register);
+  parts.deal_out(x, "d0", "d1");
+  parts.a_column(s["scale"], "strip");
+  for (const auto& [stage, k] : {std::pair("peak", "k"), {"total", "q"}})
+    parts.reduce_in_steps(s, stage, k, "strip");
+  return s;
+}
+
+// The strips in turn by PLACES clusters, DEPTH of them in a ring in shared memory: the next ones are on their
+// way while the blocks of a cluster wait for each other. A part of a strip is one box that a thread asks for.
+Schedule gpu_ring(const OperatorTypes& types) {
+  Schedule s;
+  const PartsOfColumns parts(s, types, 256, 256 / types.all().bytes(), 16);
+  const Knob places = s.knob("PLACES", 7), depth = s.knob("DEPTH", 2);
+  s["out"].split("strip", "lap", "place", places).reorder("lap", "place");
+  s["out"].gpu_blocks("place").pipeline("lap", depth);
+  s["value"].compute_inline();
+  s["e"].compute_at("out", "lap").store_in(Memory::Register);
+  parts.deal_out(s["e"], "c", "r");
+  Stage x = s.in("x");
+  x.compute_at("out", "lap").store_in(Memory::Shared).copy(Copy::Tma).split("d1", "part", "own", parts.part);
+  x.cluster("part");
+  parts.a_column(s["scale"], "lap");
+  for (const auto& [stage, k] : {std::pair("peak", "k"), {"total", "q"}})
+    parts.reduce_in_steps(s, stage, k, "lap");
   return s;
 }
 
@@ -96,6 +135,7 @@ CALOTYPE_SCHEDULES(softmax_columns)
     .schedule("naive", Target::Kind::Host, "every stage at root, the output serial", naive)
     .schedule("host", Target::Kind::Host, "strips of columns that stay in the cache, in vectors", host)
     .schedule("gpu", Target::Kind::Cuda, "a thread a column", gpu)
-    .schedule("gpu_cluster", Target::Kind::Cuda, "strips of columns by the blocks of a cluster", gpu_cluster);
+    .schedule("gpu_cluster", Target::Kind::Cuda, "strips of columns by the blocks of a cluster", gpu_cluster)
+    .schedule("gpu_ring", Target::Kind::Cuda, "as gpu_cluster, strips copied ahead into a ring", gpu_ring);
 
 }  // namespace
