@@ -202,16 +202,16 @@ class TensorBox : CopiedLoops {
 
   // ---- What a box reaches beyond its iterations
 
-  /// What is behind the last iterations has places of its own: along each coordinate of the Func they lie in
-  /// what is allocated.
+  /// What is behind the last iterations has places of its own: along each coordinate of the Func that the box
+  /// has a side of they lie in what is allocated.
   void require_room() const {
     ir::Facts facts = tree_.facts;
     for (const Expr& condition : conditions_) ir::learn(facts, condition);
     const Storage& storage = tree_.storage.at(stage_.func);
     for (std::size_t d = 0; d < storage.box.size(); ++d) {
-      const Expr last = ir::substitute(cast(Int(64), place_(tree_.def(stage_).lhs[d])), ends_);
-      const Expr room = ir::index(allocated(storage, d));
-      if (ir::prove(last - storage.box[d].min < room, facts)) continue;
+      const Expr coordinate = cast(Int(64), place_(tree_.def(stage_).lhs[d]));
+      const Expr last = ir::substitute(coordinate, ends_), room = ir::index(allocated(storage, d));
+      if (last.same_as(coordinate) || ir::prove(last - storage.box[d].min < room, facts)) continue;
       const Expr behind = ir::simplify(last - storage.box[d].min + ir::index(1), facts);
       refuse(fmt::format("the last box along '{}' ends at {} elements, where memory has {}",
                          func().args[d]->name, ir::to_string(behind), ir::to_string(room)),

@@ -182,5 +182,28 @@ for x.side in [0, 2):
 )");
 }
 
+// One box, wherever the tile ends.
+TEST(Lowered, CopiesBoxes) {
+  Schedule s;
+  s["up"].compute_inline();
+  s["out"].tile("x", "y", "xo", "yo", "xi", "yi", 32, 8).gpu_blocks("xo", "yo").gpu_threads("xi", "yi");
+  s.in("in", {"up"}).compute_at("out", "xo").store_in(Memory::Shared).copy(Copy::Tma);
+  EXPECT_EQ(body(chain(), s, gpu), R"(
+let in.in(up).d0.max = min(xo*32 + 31, W - 1)
+let in.in(up).d1.max = min(yo*8 + 7, H - 1) + 2
+allocate in.in(up): f32[32, 10] in shared
+// produce in.in(up): #6 compute_at(out, xo)
+// in.in(up): #8 copy(tma)
+in.in(up)[0] box = in at (xo*32, yo*8), 32 x 10 elements, to in.in(up).full[0]
+arrive at in.in(up).full
+await in.in(up).full
+barrier  // in.in(up) is complete before it is read
+if yo*8 + thread_y < H:
+  if xo*32 + thread_x < W:
+    let v0 = thread_y*32 + thread_x
+    out[xo*32 + thread_x + (yo*8 + thread_y)*out.stride.1] = in.in(up)[v0]*2.0 + in.in(up)[v0 + 32]*2.0 + in.in(up)[v0 + 64]*2.0
+)");
+}
+
 }  // namespace
 }  // namespace calotype::test

@@ -12,6 +12,8 @@ namespace calotype::cuda {
 namespace {
 
 constexpr std::int64_t kDeclarable = 48 * 1024;
+constexpr int kWide = 16;      // bytes of the widest accesses
+constexpr int kOfBoxes = 128;  // bytes at whose multiples boxes begin
 
 struct Piece {
   std::int64_t begin, end;
@@ -45,9 +47,19 @@ bool share_addresses(const lower::Function& kernel) {
 
 /// What the address of the whole must be a multiple of, in bytes.
 std::int64_t alignment_of(const lower::Function& kernel) {
-  std::int64_t align = 128;
+  std::int64_t align = kOfBoxes;
   ir::visit(kernel.body, [&](const ir::Stmt& s) {
     if (s->kind == ir::StmtKind::Allocate) align = std::max<std::int64_t>(align, 8 * s->buffer()->swizzle);
+  });
+  return align;
+}
+
+/// The same of an array of its own.
+int alignment_of(const lower::Function& kernel, const ir::BufferPtr& buffer) {
+  int align = std::max(kWide, 8 * buffer->swizzle);
+  ir::visit(kernel.body, [&](const ir::Stmt& s) {
+    if (s->kind == ir::StmtKind::Store && s->box() && s->buffer() == buffer)
+      align = std::max(align, kOfBoxes);
   });
   return align;
 }
@@ -77,7 +89,7 @@ void KernelPrinter::shared_array(const ir::BufferPtr& buffer, std::int64_t eleme
   if (one_shared_block_) {
     line(fmt::format("{0}* const {1} = ({0}*)(shared_memory + {2});", type, name, buffer->offset));
   } else {
-    line(fmt::format("__shared__ __align__({}) {} {}[{}];", std::max(16, 8 * buffer->swizzle), type, name,
+    line(fmt::format("__shared__ __align__({}) {} {}[{}];", alignment_of(kernel_, buffer), type, name,
                      std::max<std::int64_t>(elements, 1)));
   }
 }
