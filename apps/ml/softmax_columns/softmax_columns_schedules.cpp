@@ -112,7 +112,8 @@ Schedule gpu_cluster(const OperatorTypes& types) {
 }
 
 // The strips in turn by PLACES clusters, DEPTH of them in a ring in shared memory: the next ones are on their
-// way while the blocks of a cluster wait for each other. A part of a strip is one box that a thread asks for.
+// way while the blocks of a cluster wait for each other. A part of a strip is boxes of up to 256 rows, which
+// a thread asks for.
 Schedule gpu_ring(const OperatorTypes& types) {
   Schedule s;
   const PartsOfColumns parts(s, types, 256, 256 / types.all().bytes(), 16);
@@ -123,8 +124,8 @@ Schedule gpu_ring(const OperatorTypes& types) {
   s["e"].compute_at("out", "lap").store_in(Memory::Register);
   parts.deal_out(s["e"], "c", "r");
   Stage x = s.in("x");
-  x.compute_at("out", "lap").store_in(Memory::Shared).copy(Copy::Tma).split("d1", "part", "own", parts.part);
-  x.cluster("part");
+  x.compute_at("out", "lap").store_in(Memory::Shared).copy(Copy::Tma);
+  x.split("d1", "part", "own", parts.part).split("own", "box", "row", 256).cluster("part");
   parts.a_column(s["scale"], "lap");
   for (const auto& [stage, k] : {std::pair("peak", "k"), {"total", "q"}})
     parts.reduce_in_steps(s, stage, k, "lap");
