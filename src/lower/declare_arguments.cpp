@@ -75,10 +75,10 @@ void note_decisions(LoopTree& tree) {
     tree.checks.push_back({ir::make_zero(Bool()), r->message, r->func, {}, "calls that a branch is for"});
 }
 
-/// A stride of dimension 0 that the kernel is compiled for, one that a condition settles, or a value of the
-/// call.
-Expr stride_of(const LoopTree& tree, int buffer, const std::string& name, int dim) {
-  const std::int64_t unit = dim > 0 ? 0 : tree.unit_strides.empty() ? 1 : tree.unit_strides[buffer];
+/// A stride of dimension 0 that the kernel is compiled for, which is 1 for tensors, one that a condition
+/// settles, or a value of the call.
+Expr stride_of(const LoopTree& tree, int buffer, const std::string& name, int dim, bool tensor) {
+  const std::int64_t unit = dim > 0 ? 0 : tensor || tree.unit_strides.empty() ? 1 : tree.unit_strides[buffer];
   if (unit != 0) return ir::index(unit);
   const std::string text = fmt::format("{}.stride.{}", name, dim);
   for (const auto& [known, symbol] : tree.scheduled.strides) {
@@ -112,7 +112,7 @@ std::vector<Expr> strides_of(LoopTree& tree, int buffer, const std::string& name
     return strides;
   }
   for (int d = 0; d < static_cast<int>(extents.size()); ++d) {
-    strides.push_back(stride_of(tree, buffer, name, d));
+    strides.push_back(stride_of(tree, buffer, name, d, schedule::is_tensor(forms, argument)));
     if (d == 0 || multiple == 1 || !ir::is(strides[d], ir::Op::Variable)) continue;
     const ir::SymbolPtr symbol = ir::make_symbol(ir::SymbolKind::Stride, ir::symbol_of(strides[d])->name);
     const ir::Facts::Known* known = tree.facts.find(ir::symbol_of(strides[d]));

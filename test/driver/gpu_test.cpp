@@ -117,6 +117,45 @@ TEST_F(OnGpu, CapturedWorkIsReplayed) {
   EXPECT_EQ(driver().graph_destroy(graph), 0);
 }
 
+/// A graph has tensor maps of its own, whatever other calls copy boxes of.
+TEST_F(OnGpu, CapturedBoxesAreThoseOfTheCapture) {
+  if (cuda::Device::get().raw().major < 9) GTEST_SKIP() << "no tensor copies on this GPU";
+  Dim W("W"), H("H");
+  ImageParam a(Float(32), {W, H}, "a");
+  Var x("x"), y("y");
+  Func turned("turned");
+  turned(x, y) = a(x, H - 1 - y);
+  Schedule s;
+  s["turned"].tile("x", "y", "xo", "yo", "xi", "yi", 32, 8).gpu_blocks("xo", "yo").gpu_threads("xi", "yi");
+  s.in("a").compute_at("turned", "xo").store_in(Memory::Shared).copy(Copy::Tma);
+  const Kernel kernel = Pipeline("turned", {a}, {Output(turned, {W, H})}).compile(s, Target::cuda());
+  const DeviceBuffer in(random_buffer(Float(32), {100, 37}, 3)), other(random_buffer(Float(32), {64, 9}, 4));
+  const DeviceBuffer out(Float(32), {100, 37}), other_out(Float(32), {64, 9});
+  in.copy_to_device();
+  other.copy_to_device();
+  const Stream stream;
+  ASSERT_EQ(driver().capture_begin(stream.get(), CALOTYPE_CU_CAPTURE_GLOBAL), 0);
+  EXPECT_NO_THROW(kernel.on(stream.get())(in.device(), out.device()));
+  calotype_cu_handle graph = nullptr, made = nullptr;
+  ASSERT_EQ(driver().capture_end(stream.get(), &graph), 0);
+  ASSERT_EQ(driver().graph_make(&made, graph, 0), 0);
+  for (int replay = 0; replay < 3; ++replay) {
+    poison_device(out);
+    poison_device(other_out);
+    kernel(other.device(), other_out.device());
+    ASSERT_EQ(driver().graph_launch(made, stream.get()), 0);
+    stream.wait();
+    for (const auto& [from, to] : {std::pair(&in, &out), {&other, &other_out}}) {
+      to->copy_to_host();
+      const std::int64_t w = from->host().extent(0), h = from->host().extent(1);
+      for (std::int64_t i = 0; i < w * h; ++i)
+        ASSERT_EQ(to->host().at<float>({i % w, i / w}), from->host().at<float>({i % w, h - 1 - i / w})) << i;
+    }
+  }
+  EXPECT_EQ(driver().graph_unmake(made), 0);
+  EXPECT_EQ(driver().graph_destroy(graph), 0);
+}
+
 TEST_F(OnGpu, ThreadsWithStreamsOfTheirOwn) {
   const Kernel kernel = two_kernels();
   std::vector<std::thread> threads;

@@ -205,6 +205,30 @@ TEST(TensorCopies, OfOperandsTogether) {
         }
 }
 
+/// Operands of 16 bits in boxes whose rows of 128 bytes are swizzled.
+TEST(TensorCopies, OfSwizzledOperands) {
+  for (const Target& target : gpu_targets())
+    for (const int depth : {1, 3})
+      for (const std::int64_t k : {1, 64, 100, 136}) {
+        Schedule s;
+        s["C"].tile("j", "i", "jo", "io", "ji", "ii", 64, 64).tile("ji", "ii", "jt", "it", "jr", "ir", 4, 8);
+        s["C"].gpu_blocks("jo", "io").gpu_threads("jt", "it");
+        s["acc"].compute_at("C", "jo").store_in(Memory::Register);
+        s["acc"].tile("j", "i", "jt", "it", "jr", "ir", 4, 8).gpu_threads("jt", "it");
+        Stage sums = s["acc"].update();
+        sums.split("r", "ro", "ri", 64).tile("j", "i", "jt", "it", "jr", "ir", 4, 8);
+        sums.reorder("jr", "ir", "ri", "jt", "it", "ro").gpu_threads("jt", "it");
+        for (const char* operand : {"A", "B"}) {
+          Stage tile = s.in(operand, {"acc"});
+          s[tile].compute_at(sums, "ro").store_in(Memory::Shared).copy(Copy::Tma).swizzle(128);
+        }
+        if (depth > 1) sums.pipeline("ro", depth);
+        expect_matches(testing::typed_product(BFloat(16), Float(32)), s, target,
+                       {tensor_of(powers(BFloat(16), {k, 70}, 1)), tensor_of(powers(BFloat(16), {90, k}, 2))},
+                       {Buffer(Float(32), {90, 70})}, {{"K", k}});
+      }
+}
+
 /// A tile by boxes of 4 rows, which the loop around starts.
 TEST(TensorCopies, BoxesInALoop) {
   for (const Target& target : gpu_targets())

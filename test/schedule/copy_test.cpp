@@ -220,6 +220,13 @@ TEST(Copy, InBoxesIsRefusedByWhatIsRead) {
                  hopper);
   expect_refused(through_copy(2, {2 * i, j}), in_boxes(32),
                  {"the iterations of 'x' do not advance one coordinate of 'in' by 1"}, hopper);
+  Schedule outside;
+  outside["out"].tile("x", "y", "xo", "yo", "xi", "yi", 32, 8).reorder("xi", "yi", "xo", "yo");
+  outside["out"].gpu_blocks("yo").gpu_threads("xi", "yi");
+  outside["t"].compute_at("out", "xo").store_at("out", "yo").store_in(Memory::Shared).copy(Copy::Tma);
+  outside["out"].bound("x", 0, 100);
+  expect_refused(through_copy(2, {i, j}), outside,
+                 {"the elements of 'x' do not lie densely behind each other in its memory"}, hopper);
   expect_refused(through_copy(2, {i, j}), in_boxes(512),
                  {"the loop 'x' has up to 512 iterations", "at most 256: split"}, hopper);
   expect_refused(through_copy(6, {i, j, Expr(0), Expr(0), Expr(0), Expr(0)}), in_boxes(32),

@@ -81,20 +81,15 @@ DirectiveSpec copy_spec() {
           "cluster, wait for each other. Rows are copied up to their last whole 16 bytes, and the threads "
           "carry the rest; in calls whose buffers lie otherwise (an address or pitch that is no multiple of "
           "16 bytes) they carry all. `tma`: the innermost loops, which must be serial, of up to 256 "
-          "iterations, "
-          "and each along one more dimension of what is read, the first one innermost, are one box of a "
-          "tensor "
-          "(`cp.async.bulk.tensor`, from sm_90) that one thread of the block starts; loops around them start "
-          "a "
-          "box an iteration. The same barriers count its bytes. What of a box lies past the end of the "
-          "tensor is "
-          "filled with zeros, so that ragged tiles cost nothing. Rows of a box take whole 16 bytes, begin at "
-          "such "
-          "in the tensor, and lie densely; `swizzle(32)`, `(64)` or `(128)` moves pieces of rows that take "
-          "so "
-          "many bytes. What is read is an argument or a Func at root, of up to 5 dimensions. In a call its "
-          "address and the strides of all dimensions but the first have to be multiples of 16 bytes, strides "
-          "positive and below 2^40: other calls take the next case of a schedule file, or are refused.",
+          "iterations, and each along one more dimension of what is read, the first one innermost, are one "
+          "box of a tensor (`cp.async.bulk.tensor`, from sm_90) that one thread of the block starts; loops "
+          "around them start a box an iteration. The same barriers count its bytes. What of a box lies "
+          "past the end of the tensor is filled with zeros, so that ragged tiles cost nothing. Rows of a "
+          "box take whole 16 bytes, begin at such in the tensor, and lie densely; `swizzle(32)`, `(64)` or "
+          "`(128)` moves pieces of rows that take so many bytes. What is read is an argument or a Func at "
+          "root, of up to 5 dimensions. In a call its address and the strides of all dimensions but the "
+          "first have to be multiples of 16 bytes, strides positive and below 2^40: other calls take the "
+          "next case of a schedule file, or are refused.",
       .args = {{.name = "how", .kind = ArgKind::Choice, .doc = "who copies", .choices = copy_options()}},
       .refused =
           {"the Func is an output", "it has a copy directive already",
