@@ -26,10 +26,12 @@ static calotype_error_kind session_allocate(void* state, calotype_context* conte
         "its storage would have to be allocated in the order of the stream, which %s cannot",
         session->device->name);
   }
+  /* Whole words: an atomic update of a narrower element exchanges the word that it lies in. */
+  const size_t whole = ((size_t)bytes + 3) & ~(size_t)3;
   calotype_cu_pointer pointer = 0;
   calotype_cu_result result = session->device->has_pool
-                                  ? cuda->allocate_async(&pointer, (size_t)bytes, session->stream)
-                                  : cuda->allocate(&pointer, (size_t)bytes);
+                                  ? cuda->allocate_async(&pointer, whole, session->stream)
+                                  : cuda->allocate(&pointer, whole);
   *memory = (void*)(uintptr_t)pointer;
   if (result == CALOTYPE_CU_OUT_OF_MEMORY) return calotype_out_of_memory(context, owner, bytes);
   return calotype_cuda_result_of(context, cuda, result, owner, "allocating device memory");

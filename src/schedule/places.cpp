@@ -154,20 +154,39 @@ void resolve_places(State& state) {
   refuse_circles(state);
 }
 
-std::vector<Around> loops_around(const State& state, FuncId func, int stage) {
+namespace {
+
+std::vector<Around> loops_around_place(const State& state, const Place& place, std::set<FuncId>& seen);
+
+/// `seen`: the Funcs from which this was reached. A circle of places ends there: it is refused, but others
+/// look at the loops before that.
+std::vector<Around> loops_around_stage(const State& state, FuncId func, int stage, std::set<FuncId>& seen) {
   std::vector<Around> around;
+  if (!seen.insert(func).second) return around;
   for (LoopId id : state.loops_of(func, stage).loops)
     around.push_back({func, stage, state.out.shared_loop(id)});
-  const std::vector<Around> outside = loops_around(state, state.out.of(func).compute);
+  const std::vector<Around> outside = loops_around_place(state, state.out.of(func).compute, seen);
   around.insert(around.end(), outside.begin(), outside.end());
   return around;
 }
 
-std::vector<Around> loops_around(const State& state, const Place& place) {
+std::vector<Around> loops_around_place(const State& state, const Place& place, std::set<FuncId>& seen) {
   if (place.kind != Place::Kind::At) return {};
-  std::vector<Around> around = loops_around(state, place.func, place.stage);
+  std::vector<Around> around = loops_around_stage(state, place.func, place.stage, seen);
   auto at = std::find_if(around.begin(), around.end(), [&](const Around& l) { return l.loop == place.loop; });
   return {at, around.end()};
+}
+
+}  // namespace
+
+std::vector<Around> loops_around(const State& state, FuncId func, int stage) {
+  std::set<FuncId> seen;
+  return loops_around_stage(state, func, stage, seen);
+}
+
+std::vector<Around> loops_around(const State& state, const Place& place) {
+  std::set<FuncId> seen;
+  return loops_around_place(state, place, seen);
 }
 
 namespace {

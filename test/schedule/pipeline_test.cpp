@@ -69,4 +69,13 @@ TEST(Pipelined, IsRefusedForWhatIsComputedThere) {
   expect_refused(blur(), host, {"the loop 'y' is in no block"});
 }
 
+TEST(Pipelined, IsRefusedForFuncsComputedInsideEachOther) {
+  Schedule s;
+  s["C"].gpu_blocks("n", "m");
+  Stage a = s.in("A", {"acc"}), b = s.in("B", {"acc"});
+  s[a].compute_at(b, "d1");
+  s[b].compute_at(a, "d1").pipeline("d0", 2);
+  expect_refused(matmul(), s, {"nothing that is computed at 'd0' is an asynchronous copy"}, gpu);
+}
+
 }  // namespace calotype::test
