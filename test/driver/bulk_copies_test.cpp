@@ -25,19 +25,9 @@ const Var c("c"), y("y");
 const Target target = Target::interpreter("sm_90a");
 const std::vector<Type> kTypes = {UInt(8), BFloat(16), Float(16), Int(32), Float(32), Float(64)};
 
-/// Rows one after the other in `blocks` blocks, a row in bulk ahead of the threads that read it. depth 1: in
-/// the iteration that reads it.
+/// Rows, each in bulk.
 Schedule rows(int most, int threads, int blocks, int depth) {
-  Schedule s;
-  s.assume("K", Assumption::range(1, most));
-  s["out"].compute_root().split("y", "turn", "place", blocks).gpu_threads("c", threads);
-  s["out"].reorder("c.t", "c.o", "turn", "place").gpu_blocks("place");
-  Stage row = s.in("in");
-  row.compute_at("out", "turn").store_in(Memory::Shared).copy(Copy::Bulk);
-  s["total"].compute_at("out", "turn").store_in(Memory::Register);
-  s["total"].update().gpu_threads("k", threads);
-  if (depth > 1) s["out"].pipeline("turn", depth);
-  return s;
+  return testing::copied_rows(Copy::Bulk, most, threads, blocks, depth);
 }
 
 TEST(BulkCopies, RowsOfAllElementSizes) {

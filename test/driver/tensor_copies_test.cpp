@@ -41,19 +41,9 @@ void expect_call_refused(const Kernel& kernel, const std::vector<Arg>& args,
   }
 }
 
-/// Rows one after the other in `blocks` blocks, a row as a box ahead of the threads that read it. depth 1: in
-/// the iteration that reads it.
+/// Rows, each as a box.
 Schedule rows(int most, int threads, int blocks, int depth) {
-  Schedule s;
-  s.assume("K", Assumption::range(1, most));
-  s["out"].compute_root().split("y", "turn", "place", blocks).gpu_threads("c", threads);
-  s["out"].reorder("c.t", "c.o", "turn", "place").gpu_blocks("place");
-  Stage row = s.in("in");
-  row.compute_at("out", "turn").store_in(Memory::Shared).copy(Copy::Tma);
-  s["total"].compute_at("out", "turn").store_in(Memory::Register);
-  s["total"].update().gpu_threads("k", threads);
-  if (depth > 1) s["out"].pipeline("turn", depth);
-  return s;
+  return testing::copied_rows(Copy::Tma, most, threads, blocks, depth);
 }
 
 TEST(TensorCopies, RowsOfAllElementSizes) {

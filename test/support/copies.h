@@ -1,5 +1,6 @@
 #pragma once
-// A product of matrices whose operands are copied to shared memory, for tests of copies and pipelines.
+// Rows, and a product of matrices whose operands are copied to shared memory, for tests of copies and
+// pipelines.
 
 #include "calotype/calotype.h"
 
@@ -15,6 +16,21 @@ inline Pipeline typed_product(Type type, Type sum) {
   acc(j, i) += cast(sum, A(r, i)) * cast(sum, B(j, r));
   C(j, i) = acc(j, i);
   return Pipeline("product", {A, B}, {Output(C, {N, M})});
+}
+
+/// Of rows less their sum (centred.h), one after the other in `blocks` blocks, each copied ahead of the
+/// threads that read it. depth 1: in the iteration that reads it.
+inline Schedule copied_rows(Copy how, int most, int threads, int blocks, int depth) {
+  Schedule s;
+  s.assume("K", Assumption::range(1, most));
+  s["out"].compute_root().split("y", "turn", "place", blocks).gpu_threads("c", threads);
+  s["out"].reorder("c.t", "c.o", "turn", "place").gpu_blocks("place");
+  Stage row = s.in("in");
+  row.compute_at("out", "turn").store_in(Memory::Shared).copy(how);
+  s["total"].compute_at("out", "turn").store_in(Memory::Register);
+  s["total"].update().gpu_threads("k", threads);
+  if (depth > 1) s["out"].pipeline("turn", depth);
+  return s;
 }
 
 /// Tiles of 16 x 16, a thread a sum; 16 of r at a time of both operands in shared memory, copied in vectors
