@@ -130,5 +130,27 @@ TEST(Regions, OfAWideValueThatIsClamped) {
                           {Buffer(Int(32), {19})});
 }
 
+// That an iteration happens says how much room its region has.
+TEST(Regions, AreWholeWithinGuards) {
+  Dim N("N");
+  ImageParam in(Float(32), {N}, "in");
+  Var x("x");
+  Func f("f"), out("out");
+  f(x) = in(x) * 2;
+  out(x) = f(x) + 1;
+  const Pipeline p("strips", {in}, {Output(out, {N})});
+  Schedule s;
+  s.assume("N", Assumption::multiple(64));
+  s["out"].compute_root().split("x", "strip", "xi", 64).split("strip", "lap", "place", 7);
+  s["out"].reorder("xi", "lap", "place").gpu_blocks("place").gpu_threads("xi");
+  s["f"].compute_at("out", "lap").store_in(Memory::Shared).gpu_threads("x");
+  const Target target = Target::interpreter("sm_90a");
+  const std::string text = p.compile(s, target).show("lowered");
+  EXPECT_EQ(text.find("min("), std::string::npos) << text;
+  for (const std::int64_t n : {0, 64, 448, 512, 960})
+    testing::expect_matches(p, s, target, {testing::random_buffer(Float(32), {n}, 3)},
+                            {Buffer(Float(32), {n})});
+}
+
 }  // namespace
 }  // namespace calotype
