@@ -93,7 +93,7 @@ void require_few_tensors(const Function& kernel) {
   throw Error(
       {.kind = ErrorKind::Schedule,
        .message = fmt::format("the kernel '{}' copies boxes of {} kinds, and a launch has room for {}",
-                              kernel.name, kernel.tensors.size(), CALOTYPE_MOST_TENSORS),
+                              kernel.name, kernel.tensors.size(), int{CALOTYPE_MOST_TENSORS}),
        .func = kernel.name,
        .value = std::to_string(kernel.tensors.size()),
        .legal = "copy(bulk) or copy(async) for the others"});
