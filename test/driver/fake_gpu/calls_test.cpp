@@ -1,6 +1,7 @@
 // Calls of kernels with and without a stream: what they wait for, allocate and launch, and that graphs can
 // hold them.
 
+#include <memory>
 #include <thread>
 
 #include "driver/fake_gpu/fake_gpu.h"
@@ -10,17 +11,19 @@ namespace {
 
 class FakeCalls : public FakeGpu {
  protected:
-  /// A stream as a user makes it, through the driver.
-  static void* make_stream() {
-    void* library = dlopen(fake_library().c_str(), RTLD_NOW);
-    void* stream = nullptr;
-    reinterpret_cast<int (*)(void**, unsigned)>(dlsym(library, "cuStreamCreate"))(&stream, 0);
-    return stream;
-  }
   template <class... Args>
   static int driver(const char* symbol, Args... args) {
     void* library = dlopen(fake_library().c_str(), RTLD_NOW);
     return reinterpret_cast<int (*)(Args...)>(dlsym(library, symbol))(args...);
+  }
+  struct Destroy {
+    void operator()(void* stream) const { driver("cuStreamDestroy_v2", stream); }
+  };
+  /// A stream as a user makes it, through the driver.
+  static std::unique_ptr<void, Destroy> make_stream() {
+    void* stream = nullptr;
+    driver("cuStreamCreate", &stream, 0u);
+    return std::unique_ptr<void, Destroy>(stream);
   }
   static int calls(const char* symbol) { return fake().fake_cuda_calls(symbol); }
 };
@@ -59,12 +62,12 @@ TEST_F(FakeCalls, CodeOfAnOlderArchitectureIsNotLaunchedEarly) {
 TEST_F(FakeCalls, OnAStreamLaunchAndNothingElse) {
   const Kernel kernel = doubled().compile(blocks(), Target::cuda("sm_90a"));
   const DeviceBuffer in(Float(32), {1000}), out(Float(32), {1000});
-  void* stream = make_stream();
-  kernel.on(stream)(in.device(), out.device());
+  const auto stream = make_stream();
+  kernel.on(stream.get())(in.device(), out.device());
   fake().fake_cuda_reset();
-  for (int i = 0; i < 3; ++i) kernel.on(stream)(in.device(), out.device());
+  for (int i = 0; i < 3; ++i) kernel.on(stream.get())(in.device(), out.device());
   EXPECT_EQ(calls("cuLaunchKernelEx"), 3);
-  EXPECT_EQ(fake().fake_cuda_launch_at(2).stream, stream);
+  EXPECT_EQ(fake().fake_cuda_launch_at(2).stream, stream.get());
   for (const char* other :
        {"cuStreamSynchronize", "cuStreamCreate", "cuMemAlloc_v2", "cuMemAllocAsync", "cuMemFree_v2",
         "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuModuleLoadData", "cuPointerGetAttributes"})
@@ -78,8 +81,8 @@ TEST_F(FakeCalls, OnAStreamLaunchAndNothingElse) {
 TEST_F(FakeCalls, WorkspaceIsInTheOrderOfTheStream) {
   const Kernel kernel = through_memory().compile(two_kernels(), Target::cuda("sm_90a"));
   const DeviceBuffer in(Float(32), {1000}), out(Float(32), {1000});
-  void* stream = make_stream();
-  kernel.on(stream)(in.device(), out.device());
+  const auto stream = make_stream();
+  kernel.on(stream.get())(in.device(), out.device());
   EXPECT_EQ(calls("cuLaunchKernelEx"), 2);
   EXPECT_EQ(calls("cuMemAllocAsync"), 1);
   EXPECT_EQ(calls("cuMemFreeAsync"), 1);
@@ -93,13 +96,13 @@ TEST_F(FakeCalls, CapturedIntoAGraphAlsoTheFirstTime) {
     const Kernel kernel = workspace ? through_memory().compile(two_kernels(), Target::cuda("sm_90a"))
                                     : doubled().compile(blocks(), Target::cuda("sm_90a"));
     const DeviceBuffer in(Float(32), {1000}), out(Float(32), {1000});
-    void* stream = make_stream();
+    const auto stream = make_stream();
     for (int time = 0; time < 2; ++time) {
-      ASSERT_EQ(driver("cuStreamBeginCapture_v2", stream, 0), 0);
-      const auto what = said([&] { kernel.on(stream)(in.device(), out.device()); });
+      ASSERT_EQ(driver("cuStreamBeginCapture_v2", stream.get(), 0), 0);
+      const auto what = said([&] { kernel.on(stream.get())(in.device(), out.device()); });
       EXPECT_FALSE(what) << what->str();
       void* graph = nullptr;
-      EXPECT_EQ(driver("cuStreamEndCapture", stream, &graph), 0);
+      EXPECT_EQ(driver("cuStreamEndCapture", stream.get(), &graph), 0);
       EXPECT_NE(graph, nullptr);
     }
     const int launches = fake().fake_cuda_launches();
@@ -136,9 +139,9 @@ TEST_F(FakeCalls, FromSeveralThreadsAtOnce) {
   for (int t = 0; t < kThreads; ++t)
     threads.emplace_back([&, t] {
       const DeviceBuffer in(Float(32), {100 + t}), out(Float(32), {100 + t});
-      void* stream = make_stream();
+      const auto stream = make_stream();
       for (int i = 0; i < kCalls; ++i) {
-        kernel.on(stream)(in.device(), out.device());
+        kernel.on(stream.get())(in.device(), out.device());
         if (i % 5 == 0) kernel(in.device(), out.device());
       }
     });
