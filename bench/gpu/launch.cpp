@@ -29,7 +29,9 @@ struct SmallCall {
       : op(find_operator("rmsnorm_silu_mul")),
         types(OperatorTypes::parse("bf16")),
         pipeline(op.pipeline(types)),
-        schedule(schedule_named("shipped", op, types, pipeline, Target::cuda(device.arch()), {{"N", 4096}, {"R", 8}}).schedule),
+        schedule(schedule_named("shipped", op, types, pipeline, Target::cuda(device.arch()),
+                                {{"N", 4096}, {"R", 8}})
+                     .schedule),
         kernel(pipeline.compile(schedule, Target::cuda(device.arch()))),
         host(make_arguments(pipeline, {{"N", 4096}, {"R", 8}})) {
     fill_inputs(host);
