@@ -23,17 +23,18 @@ void require(const cuda::Device& device, calotype_cu_result result, const char* 
     cuda::throw_error(context.error);
 }
 
+const cli::Sizes kSizes = {{"N", 4096}, {"R", 8}};
+
 /// rmsnorm_silu_mul of x[8, 4096] in bf16: one kernel of a few microseconds.
 struct SmallCall {
   explicit SmallCall(const cuda::Device& device)
       : op(find_operator("rmsnorm_silu_mul")),
         types(OperatorTypes::parse("bf16")),
         pipeline(op.pipeline(types)),
-        schedule(schedule_named("shipped", op, types, pipeline, Target::cuda(device.arch()),
-                                {{"N", 4096}, {"R", 8}})
-                     .schedule),
+        schedule(
+            schedule_named("shipped", op, types, pipeline, Target::cuda(device.arch()), kSizes).schedule),
         kernel(pipeline.compile(schedule, Target::cuda(device.arch()))),
-        host(make_arguments(pipeline, {{"N", 4096}, {"R", 8}})) {
+        host(make_arguments(pipeline, kSizes)) {
     fill_inputs(host);
     std::size_t input = 0;
     for (const Arg& a : host.all) {
@@ -51,7 +52,7 @@ struct SmallCall {
   /// The outputs are what the definition gives, within twice its bound on rounding; throws otherwise.
   void check() const {
     buffers.back().copy_to_host();
-    const Evaluation reference = pipeline.evaluate(host.inputs, {}, {{"N", 4096}, {"R", 8}});
+    const Evaluation reference = pipeline.evaluate(host.inputs, {}, kSizes);
     const Buffer& out = host.outputs[0];
     std::vector<std::int64_t> at(out.rank(), 0);
     for (at[1] = 0; at[1] < out.extent(1); ++at[1])

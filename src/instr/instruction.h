@@ -4,6 +4,7 @@
 // for each target. Passes and the simulator read records; none of them knows an instruction by name. Adding
 // one is one more record.
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <vector>
@@ -71,6 +72,15 @@ const Instruction& bulk_copy();
 
 /// A box of elements of a tensor in global memory to shared memory by cp.async.bulk.tensor: the same.
 const Instruction& tensor_copy();
+
+/// What bulk and tensor copies ask of memory (PTX ISA, cp.async.bulk and "Tensors"): both ends begin at
+/// multiples of so many bytes, and rows take a multiple of them.
+inline constexpr int kBulkBytes = 16;
+/// The longest side of a box, in elements.
+inline constexpr int kBoxSide = 256;
+/// Boxes go to multiples of so many bytes of shared memory: with rows of `swizzle` bytes that are swizzled
+/// (0: none are) eight rows.
+constexpr int box_place_bytes(int swizzle) { return std::max(128, 8 * swizzle); }
 
 /// Every record, for the reference page and the tests.
 std::span<const Instruction* const> all();

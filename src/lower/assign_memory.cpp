@@ -27,7 +27,6 @@ constexpr std::int64_t kStackBytes = 64 * 1024;     // larger host storage goes 
 constexpr std::int64_t kStackLimit = 1024 * 1024;   // of all Funcs: worker threads have few megabytes
 constexpr std::int64_t kPrivateLimit = 512 * 1024;  // what CUDA gives a thread of local memory
 constexpr std::int64_t kSharedAlign = 128;
-constexpr std::int64_t kBoxRow = 16;      // bytes of which a row of a box has a whole number
 constexpr std::int64_t kMostMoved = 256;  // elements that a scan holds, of which each iteration moves all
 
 struct Surroundings {
@@ -273,9 +272,9 @@ class MemoryPass {
     Expr& innermost = extents[order.empty() ? 0 : static_cast<std::size_t>(order.front())];
     Expr& outermost = order.empty() ? extents.back() : extents[static_cast<std::size_t>(order.back())];
     if (sched.storage.layout.empty() && !storage.layout)
-      innermost = ir::index(rounded(*ir::as_int(innermost), kBoxRow / type.bytes()));
+      innermost = ir::index(rounded(*ir::as_int(innermost), instr::kBulkBytes / type.bytes()));
     if (storage.copies == 1) return;
-    const std::int64_t slot = std::max<std::int64_t>(kSharedAlign, 8 * sched.storage.swizzle) / type.bytes();
+    const std::int64_t slot = instr::box_place_bytes(sched.storage.swizzle) / type.bytes();
     std::int64_t others = 1;
     for (const Expr& e : extents)
       if (&e != &outermost) others *= *ir::as_int(e);

@@ -10,13 +10,13 @@
 
 #include "ir/known_condition.h"
 #include "lower/passes.h"
+#include "runtime/plan.h"
 
 namespace calotype::lower {
 namespace {
 
-constexpr std::size_t kMostDimensions = 5;
-constexpr std::int64_t kLongestSide = 256;
-constexpr std::int64_t kRowBytes = 16;  // of which a row has a whole number
+using instr::kBoxSide;
+using instr::kBulkBytes;
 
 class TensorBox : CopiedLoops {
  public:
@@ -54,9 +54,9 @@ class TensorBox : CopiedLoops {
 
   void refuse_source() const {
     const std::size_t rank = source_->extents.size();
-    if (rank > kMostDimensions)
+    if (rank > CALOTYPE_TENSOR_RANK)
       refuse(fmt::format("'{}' has {} dimensions", source_->name, rank), std::to_string(rank),
-             "a source of at most 5; or copy(async), copy(bulk)");
+             fmt::format("a source of at most {}; or copy(async), copy(bulk)", int{CALOTYPE_TENSOR_RANK}));
     const ir::Callee& callee = *ir::callee_of(tree_.def(stage_).value);
     const FuncId of{callee.index};
     if (callee.kind == ir::CalleeKind::Input || !tree_.storage.count(of)) return;
@@ -92,10 +92,10 @@ class TensorBox : CopiedLoops {
     if (!most)
       return ends(fmt::format("the loop '{}' has no constant bound", variable->name),
                   ir::to_string(loop.extent), "a split by a factor; or a bound on the size it follows from");
-    if (*most > kLongestSide)
+    if (*most > kBoxSide)
       return ends(fmt::format("the loop '{}' has up to {} iterations", variable->name, *most),
                   std::to_string(*most),
-                  fmt::format("at most {}: split by a factor, the outer part outside", kLongestSide));
+                  fmt::format("at most {}: split by a factor, the outer part outside", kBoxSide));
     if (*most > 1 && !becomes_side(variable, *most)) return false;
     begin_at(loop, *most);
     return true;
@@ -150,7 +150,7 @@ class TensorBox : CopiedLoops {
     if (next_side_ == 0) return elements == 1;
     if (elements == packed_) return true;
     const std::int64_t others = packed_ / extents_[last_side_], longer = elements / others;
-    if (elements < packed_ || elements % others != 0 || longer > kLongestSide) return false;
+    if (elements < packed_ || elements % others != 0 || longer > kBoxSide) return false;
     // Else the room is that of other boxes.
     if (ir::known_multiple(simple(index_), tree_.facts) % elements != 0) return false;
     extents_[last_side_] = longer;
@@ -180,10 +180,10 @@ class TensorBox : CopiedLoops {
   void finish_rows() {
     const int swizzle = store_->buffer()->swizzle;
     const auto row = [&] { return extents_[0] * bytes(); };
-    const auto whole = [&] { return swizzle != 0 ? row() == swizzle : row() % kRowBytes == 0; };
+    const auto whole = [&] { return swizzle != 0 ? row() == swizzle : row() % kBulkBytes == 0; };
     if (packed_ == extents_[0] && !whole()) fills_up_to(row_in_memory());
     if (whole()) return;
-    const std::int64_t elements = (swizzle != 0 ? swizzle : kRowBytes) / bytes();
+    const std::int64_t elements = (swizzle != 0 ? swizzle : kBulkBytes) / bytes();
     refuse(
         fmt::format("rows of the box take {} bytes, {} {}", row(),
                     swizzle != 0 ? "and those that are swizzled" : "no multiple of", elements * bytes()),

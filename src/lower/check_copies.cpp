@@ -35,8 +35,7 @@ bool is_large_enough(const ir::Stmt& s) {
          value->type.lanes * element % kLeastBytes == 0;
 }
 
-constexpr int kBulkBytes = 16;
-constexpr int kBoxBytes = 128;  // of its place in shared memory; eight rows where they are swizzled
+using instr::kBulkBytes;
 
 /// Looks at every bulk copy, with what names on the way to it stand for.
 class BulkCopies {
@@ -79,7 +78,7 @@ class BulkCopies {
     const ir::BufferPtr& to = s->buffer();
     const Expr &first = s->exprs[4], &index = s->exprs[2];
     const std::int64_t start = kBulkBytes / to->type.bytes();
-    const std::int64_t bytes = std::max(kBoxBytes, 8 * map.swizzle), place = bytes / to->type.bytes();
+    const std::int64_t bytes = instr::box_place_bytes(map.swizzle), place = bytes / to->type.bytes();
     if (multiple_of(first) % start != 0)
       refuse(to, first,
              fmt::format("boxes of '{}' begin along the first dimension of '{}' at elements that are not "

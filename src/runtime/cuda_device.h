@@ -29,6 +29,12 @@ calotype_error_kind calotype_cuda_device_open(calotype_context* context, int ord
                                               calotype_cuda_device* device);
 void calotype_cuda_device_close(calotype_cuda_device* device);
 
+/* Bytes to allocate for so many: whole words, of which there is one at least. An atomic update of a narrower
+ * element exchanges the word that it lies in. */
+static inline size_t calotype_cuda_allocation(size_t bytes) {
+  return bytes == 0 ? 4 : (bytes + 3) & ~(size_t)3;
+}
+
 /* Calls of the driver between these see the device. */
 calotype_error_kind calotype_cuda_enter(calotype_context* context, const calotype_cuda_device* device);
 void calotype_cuda_leave(const calotype_cuda_device* device);

@@ -26,8 +26,7 @@ static calotype_error_kind session_allocate(void* state, calotype_context* conte
         "its storage would have to be allocated in the order of the stream, which %s cannot",
         session->device->name);
   }
-  /* Whole words: an atomic update of a narrower element exchanges the word that it lies in. */
-  const size_t whole = ((size_t)bytes + 3) & ~(size_t)3;
+  const size_t whole = calotype_cuda_allocation((size_t)bytes);
   calotype_cu_pointer pointer = 0;
   calotype_cu_result result = session->device->has_pool
                                   ? cuda->allocate_async(&pointer, whole, session->stream)

@@ -147,11 +147,11 @@ CaseTensors tensors_of_cases(const lang::Graph& graph, const ScheduleFile& file,
   CaseTensors tensors;
   for (const std::size_t index : file.cases_of(variant)) {
     const FileTemplate& t = template_of(file, file.cases()[index]);
-    const bool boxes = std::any_of(t.directives.begin(), t.directives.end(), [](const Directive& d) {
-      const Value* how = d.name == "copy" ? find_arg(d, "how") : nullptr;
-      return how && text_of(*how) == text_of(Copy::Tma);
+    const bool asks = std::any_of(t.directives.begin(), t.directives.end(), [](const Directive& d) {
+      const DirectiveSpec* spec = find_directive(d.name);
+      return spec && spec->asks_of_calls && spec->asks_of_calls(d);
     });
-    if (!boxes || !unmet_need(t, target).empty()) continue;
+    if (!asks || !unmet_need(t, target).empty()) continue;
     std::vector<std::string>& names = tensors[index];
     for (const Way& way : ways_or_throw(graph, file.schedule(index), target).ways)
       for (const FormAssumption& f : way.scheduled.forms)

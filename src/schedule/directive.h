@@ -69,6 +69,8 @@ struct DirectiveSpec {
   void (*apply)(Application&) = nullptr;
   /// What can only be checked once every directive has been applied.
   void (*check)(Application&) = nullptr;
+  /// Whether this one is for calls whose buffers lie as no key of a case says: FormAssumptions of its own.
+  bool (*asks_of_calls)(const Directive&) = nullptr;
   /// The call in C++ where it is not simply the arguments in order.
   std::string (*cpp)(const Directive&) = nullptr;
 

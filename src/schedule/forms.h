@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "instr/instruction.h"
 #include "schedule/scheduled.h"
 
 namespace calotype::schedule {
@@ -36,7 +37,8 @@ BufferForm joined_form(const std::vector<FormAssumption>& all, ArgumentRef argum
 bool is_tensor(const std::vector<FormAssumption>& all, ArgumentRef argument);
 /// What copies in boxes ask of the arguments that they read.
 std::vector<FormAssumption> tensor_forms(const Scheduled& scheduled);
-constexpr std::int64_t kTensorBytes = 16;  // which divide strides, and the address of the first element
+constexpr std::int64_t kTensorBytes =
+    instr::kBulkBytes;  // which divide strides, and the address of the first element
 constexpr std::int64_t kTensorStride = std::int64_t{1} << 40;
 constexpr std::int64_t kTensorExtent = std::int64_t{1} << 31;  // coordinates have 32 bits
 

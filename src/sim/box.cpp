@@ -4,14 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "instr/instruction.h"
 #include "layout/swizzle.h"
 #include "sim/machine.h"
 
 namespace calotype::sim {
 namespace {
-
-constexpr std::int64_t kStartBytes = 16;   // of the first coordinate
-constexpr std::int64_t kPlaceBytes = 128;  // in shared memory
 
 /// A copy that a thread starts.
 class Box {
@@ -32,8 +30,9 @@ class Box {
   }
 
   void run() {
-    require_multiple(start_[0] * size_, kStartBytes, "begins", "of the tensor's rows");
-    require_multiple(buffer_.offset + first_ * size_, kPlaceBytes, "goes to", "of shared memory");
+    require_multiple(start_[0] * size_, instr::kBulkBytes, "begins", "of the tensor's rows");
+    require_multiple(buffer_.offset + first_ * size_, instr::box_place_bytes(0), "goes to",
+                     "of shared memory");
     const std::int64_t elements = map_.elements();
     for (std::int64_t i = 0; i < elements; ++i) start(place_of(first_ + i), value_of(i));
     m_.report.stores += elements;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "calotype/error.h"
+#include "instr/instruction.h"
 #include "sim/compile.h"
 #include "sim/machine.h"
 
@@ -68,7 +69,7 @@ void check_launch(const Code& code, const Launch& launch) {
 
 /// What the driver does not encode: tensors at, or with strides of, other than multiples of 16 bytes.
 void check_tensor_alignment(Machine& machine) {
-  constexpr std::int64_t bytes = 16;
+  constexpr std::int64_t bytes = instr::kBulkBytes;
   for (std::size_t i = 0; i < machine.launch.tensors.size(); ++i) {
     const Tensor& tensor = machine.launch.tensors[i];
     bool good = reinterpret_cast<std::uintptr_t>(tensor.memory.data) % bytes == 0;

@@ -69,22 +69,10 @@ TEST(BulkCopies, RowsDealtOutToClusters) {
   for (const Type type : {Float(32), BFloat(16), UInt(8)})
     for (const int blocks : {1, 2, 4})
       for (const int depth : {1, 2, 3})
-        for (const std::int64_t k : {1, 64, 65, 64 * blocks - 3, 64 * blocks}) {
-          if (k > 64 * blocks || k < 1) continue;
-          Schedule s;
-          s.assume("K", Assumption::range(1, 64 * blocks));
-          s["out"].compute_root().split("y", "turn", "place", 2).split("c", "part", "own", 64);
-          s["out"].gpu_threads("own", 32).reorder("own.t", "own.o", "part", "turn", "place");
-          s["out"].gpu_blocks("place").cluster("part");
-          Stage row = s.in("in");
-          row.compute_at("out", "turn").store_in(Memory::Shared).copy(Copy::Bulk);
-          row.split("d0", "part", "own", 64).cluster("part");
-          s["total"].compute_at("out", "turn").store_in(Memory::Register);
-          s["total"].update().split("k", "part", "own", 64).gpu_threads("own", 32).cluster("part");
-          if (depth > 1) s["out"].pipeline("turn", depth);
-          expect_matches(centred(type), s, target, {powers(type, {k, 5}, static_cast<unsigned>(k))},
-                         {Buffer(type, {k, 5})});
-        }
+        for (const std::int64_t k : {1, 64, 65, 64 * blocks - 3, 64 * blocks})
+          if (k <= 64 * blocks)
+            expect_matches(centred(type), testing::copied_rows_in_clusters(Copy::Bulk, blocks, depth), target,
+                           {powers(type, {k, 5}, static_cast<unsigned>(k))}, {Buffer(type, {k, 5})});
 }
 
 /// Threads that each start a row of a tile.

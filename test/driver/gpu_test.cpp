@@ -91,30 +91,47 @@ TEST_F(OnGpu, ResultsOfCallsInStreams) {
   }
 }
 
+/// A call, captured into a graph instead of made.
+class CapturedCall {
+ public:
+  CapturedCall(const Kernel& kernel, const Stream& stream, const DeviceBuffer& in, const DeviceBuffer& out)
+      : stream_(stream) {
+    EXPECT_EQ(driver().capture_begin(stream.get(), CALOTYPE_CU_CAPTURE_GLOBAL), 0);
+    EXPECT_NO_THROW(kernel.on(stream.get())(in.device(), out.device()));
+    EXPECT_EQ(driver().capture_end(stream.get(), &graph_), 0);
+    EXPECT_EQ(driver().graph_make(&made_, graph_, 0), 0);
+  }
+  CapturedCall(const CapturedCall&) = delete;
+  CapturedCall& operator=(const CapturedCall&) = delete;
+  ~CapturedCall() {
+    EXPECT_EQ(driver().graph_unmake(made_), 0);
+    EXPECT_EQ(driver().graph_destroy(graph_), 0);
+  }
+  void replay() const { EXPECT_EQ(driver().graph_launch(made_, stream_.get()), 0); }
+
+ private:
+  const Stream& stream_;
+  calotype_cu_handle graph_ = nullptr, made_ = nullptr;
+};
+
 TEST_F(OnGpu, CapturedWorkIsReplayed) {
   const Kernel kernel = two_kernels();
   const Stream stream;
   constexpr std::int64_t n = 10000;
   const DeviceBuffer in(random_buffer(Float(32), {n}, 3)), out(Float(32), {n});
   // The code is loaded, and memory first allocated, while the stream is captured.
-  ASSERT_EQ(driver().capture_begin(stream.get(), CALOTYPE_CU_CAPTURE_GLOBAL), 0);
-  EXPECT_NO_THROW(kernel.on(stream.get())(in.device(), out.device()));
-  calotype_cu_handle graph = nullptr, made = nullptr;
-  ASSERT_EQ(driver().capture_end(stream.get(), &graph), 0);
-  ASSERT_EQ(driver().graph_make(&made, graph, 0), 0);
+  const CapturedCall captured(kernel, stream, in, out);
   for (int replay = 0; replay < 3; ++replay) {
     Buffer(in.host()).set_value({replay}, 100 + replay);
     in.copy_to_device();
     poison_device(out);
-    ASSERT_EQ(driver().graph_launch(made, stream.get()), 0);
+    captured.replay();
     // Calls beside the graph have storage of their own.
     kernel.on(nullptr)(in.device(), out.device());
     stream.wait();
     out.copy_to_host();
     expect_result(in, out);
   }
-  EXPECT_EQ(driver().graph_unmake(made), 0);
-  EXPECT_EQ(driver().graph_destroy(graph), 0);
 }
 
 /// A graph has tensor maps of its own, whatever other calls copy boxes of.
@@ -134,16 +151,12 @@ TEST_F(OnGpu, CapturedBoxesAreThoseOfTheCapture) {
   in.copy_to_device();
   other.copy_to_device();
   const Stream stream;
-  ASSERT_EQ(driver().capture_begin(stream.get(), CALOTYPE_CU_CAPTURE_GLOBAL), 0);
-  EXPECT_NO_THROW(kernel.on(stream.get())(in.device(), out.device()));
-  calotype_cu_handle graph = nullptr, made = nullptr;
-  ASSERT_EQ(driver().capture_end(stream.get(), &graph), 0);
-  ASSERT_EQ(driver().graph_make(&made, graph, 0), 0);
+  const CapturedCall captured(kernel, stream, in, out);
   for (int replay = 0; replay < 3; ++replay) {
     poison_device(out);
     poison_device(other_out);
     kernel(other.device(), other_out.device());
-    ASSERT_EQ(driver().graph_launch(made, stream.get()), 0);
+    captured.replay();
     stream.wait();
     for (const auto& [from, to] : {std::pair(&in, &out), {&other, &other_out}}) {
       to->copy_to_host();
@@ -152,8 +165,6 @@ TEST_F(OnGpu, CapturedBoxesAreThoseOfTheCapture) {
         ASSERT_EQ(to->host().at<float>({i % w, i / w}), from->host().at<float>({i % w, h - 1 - i / w})) << i;
     }
   }
-  EXPECT_EQ(driver().graph_unmake(made), 0);
-  EXPECT_EQ(driver().graph_destroy(graph), 0);
 }
 
 TEST_F(OnGpu, ThreadsWithStreamsOfTheirOwn) {

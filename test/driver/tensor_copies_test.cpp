@@ -18,13 +18,14 @@
 namespace calotype {
 namespace {
 
+using testing::and_on_gpu;
 using testing::centred;
 using testing::expect_matches;
-using testing::gpu_targets;
 using testing::powers;
 using testing::random_buffer;
 using testing::tensor_of;
 
+const Target target = Target::interpreter("sm_90a");
 const Var c("c"), x("x"), y("y"), z("z"), u("u"), v("v");
 const std::vector<Type> kTypes = {UInt(8), E5M2(), BFloat(16), Float(16), Int(32), Float(32), Float(64)};
 
@@ -47,21 +48,19 @@ Schedule rows(int most, int threads, int blocks, int depth) {
 }
 
 TEST(TensorCopies, RowsOfAllElementSizes) {
-  for (const Target& target : gpu_targets())
-    for (const Type type : {UInt(8), BFloat(16), Float(16), Int(32), Float(32), Float(64)})
-      for (const int depth : {1, 2, 3})
-        for (const std::int64_t k : {1, 15, 16, 64, 77, 100})
-          expect_matches(centred(type), rows(100, 32, 2, depth), target,
-                         {tensor_of(powers(type, {k, 7}, static_cast<unsigned>(k)))}, {Buffer(type, {k, 7})});
+  for (const Type type : {UInt(8), BFloat(16), Float(16), Int(32), Float(32), Float(64)})
+    for (const int depth : {1, 2, 3})
+      for (const std::int64_t k : {1, 15, 16, 64, 77, 100})
+        expect_matches(centred(type), rows(100, 32, 2, depth), target,
+                       {tensor_of(powers(type, {k, 7}, static_cast<unsigned>(k)))}, {Buffer(type, {k, 7})});
 }
 
 // 0, 1, depth - 1, depth and depth + 1 iterations in a block, some blocks one less.
 TEST(TensorCopies, AnyNumberOfIterations) {
-  for (const Target& target : gpu_targets())
-    for (const int depth : {1, 2, 3, 4})
-      for (const std::int64_t n : {0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 12, 13})
-        expect_matches(centred(Float(32)), rows(40, 64, 3, depth), target,
-                       {powers(Float(32), {40, n}, static_cast<unsigned>(n))}, {Buffer(Float(32), {40, n})});
+  for (const int depth : {1, 2, 3, 4})
+    for (const std::int64_t n : {0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 12, 13})
+      expect_matches(centred(Float(32)), rows(40, 64, 3, depth), target,
+                     {powers(Float(32), {40, n}, static_cast<unsigned>(n))}, {Buffer(Float(32), {40, n})});
 }
 
 /// out(x, y) = in(x, H - 1 - y), by tiles of 32 by 8.
@@ -83,33 +82,31 @@ Schedule tiles(int width, int height) {
 
 /// Tiles that are read from the last row on.
 TEST(TensorCopies, TilesOfAllElementSizes) {
-  for (const Target& target : gpu_targets())
-    for (const Type type : kTypes)
-      for (const auto& [w, h] : std::vector<std::array<std::int64_t, 2>>{{1, 1}, {32, 8}, {33, 9}, {64, 17}})
-        expect_matches(turned(type), tiles(32, 8), target, {tensor_of(random_buffer(type, {w, h}, 4))},
-                       {Buffer(type, {w, h})});
+  for (const Type type : kTypes)
+    for (const auto& [w, h] : std::vector<std::array<std::int64_t, 2>>{{1, 1}, {32, 8}, {33, 9}, {64, 17}})
+      expect_matches(turned(type), tiles(32, 8), target, {tensor_of(random_buffer(type, {w, h}, 4))},
+                     {Buffer(type, {w, h})});
 }
 
 /// out(m, n) = x(n, m), rows of `row` bytes swizzled.
 TEST(TensorCopies, Swizzles) {
   Dim N("N"), M("M");
-  for (const Target& target : gpu_targets())
-    for (const Type type : {UInt(8), E5M2(), BFloat(16), Float(32), Float(64)})
-      for (const int row : {32, 64, 128})
-        for (const int depth : {1, 2}) {
-          ImageParam in(type, {N, M}, "in");
-          Var m("m"), n("n");
-          Func out("out");
-          out(m, n) = in(n, m);
-          const Pipeline p("transposed", {in}, {Output(out, {M, N})});
-          Schedule s;
-          s["out"].tile("m", "n", "mo", "no", "mi", "ni", 16, row / type.bytes()).gpu_blocks("no");
-          s["out"].reorder("mi", "ni", "mo", "no").gpu_threads("mi").gpu_threads("ni", 4);
-          s.in("in").compute_at("out", "mo").store_in(Memory::Shared).copy(Copy::Tma).swizzle(row);
-          if (depth > 1) s["out"].pipeline("mo", depth);
-          for (const auto& [w, h] : std::vector<std::array<std::int64_t, 2>>{{1, 1}, {128, 32}, {67, 45}})
-            expect_matches(p, s, target, {tensor_of(random_buffer(type, {w, h}, 1))}, {Buffer(type, {h, w})});
-        }
+  for (const Type type : {UInt(8), E5M2(), BFloat(16), Float(32), Float(64)})
+    for (const int row : {32, 64, 128})
+      for (const int depth : {1, 2}) {
+        ImageParam in(type, {N, M}, "in");
+        Var m("m"), n("n");
+        Func out("out");
+        out(m, n) = in(n, m);
+        const Pipeline p("transposed", {in}, {Output(out, {M, N})});
+        Schedule s;
+        s["out"].tile("m", "n", "mo", "no", "mi", "ni", 16, row / type.bytes()).gpu_blocks("no");
+        s["out"].reorder("mi", "ni", "mo", "no").gpu_threads("mi").gpu_threads("ni", 4);
+        s.in("in").compute_at("out", "mo").store_in(Memory::Shared).copy(Copy::Tma).swizzle(row);
+        if (depth > 1) s["out"].pipeline("mo", depth);
+        for (const auto& [w, h] : std::vector<std::array<std::int64_t, 2>>{{1, 1}, {128, 32}, {67, 45}})
+          expect_matches(p, s, target, {tensor_of(random_buffer(type, {w, h}, 1))}, {Buffer(type, {h, w})});
+      }
 }
 
 /// Panels of 128 bytes, as operands of matrix products lie: a box each.
@@ -125,10 +122,9 @@ TEST(TensorCopies, SwizzledPanels) {
   Stage panels = s.in("in");
   panels.compute_at("out", "xo").store_in(Memory::Shared).layout({"d0 % 64", "d1", "d0 / 64"}).swizzle(128);
   panels.split("d0", "panel", "k", 64).reorder("k", "d1", "panel").copy(Copy::Tma);
-  for (const Target& target : gpu_targets())
-    for (const auto& [w, h] : std::vector<std::array<std::int64_t, 2>>{{1, 1}, {128, 16}, {200, 33}})
-      expect_matches(p, s, target, {tensor_of(random_buffer(BFloat(16), {w, h}, 2))},
-                     {Buffer(BFloat(16), {w, h})});
+  for (const auto& [w, h] : std::vector<std::array<std::int64_t, 2>>{{1, 1}, {128, 16}, {200, 33}})
+    expect_matches(p, s, target, {tensor_of(random_buffer(BFloat(16), {w, h}, 2))},
+                   {Buffer(BFloat(16), {w, h})});
   EXPECT_NE(
       p.compile(s, Target::interpreter("sm_90a")).show("lowered").find("64 x 16 elements, swizzled by 128"),
       std::string::npos);
@@ -154,105 +150,88 @@ Pipeline shifted(Type type, int rank) {
 /// Tiles of 16 by 2 by 2 .. as boxes of 20 by 2 by 2 .., a block those of one x.
 TEST(TensorCopies, BoxesOfUpToFiveDimensions) {
   const std::vector<std::string> names = {"x", "y", "z", "u", "v"};
-  for (const Target& target : gpu_targets())
-    for (const Type type : {Float(32), Int(32)})
-      for (int rank = 1; rank <= 5; ++rank) {
-        Schedule s;
-        std::vector<LoopName> order;
-        for (int d = 0; d < rank; ++d)
-          s["out"].split(names[d], names[d] + "o", names[d] + "i", d == 0 ? 16 : 2);
-        for (int d = 0; d < rank; ++d) order.emplace_back(names[d] + "i");
-        for (int d = rank - 1; d >= 0; --d) order.emplace_back(names[d] + "o");
-        s["out"].reorder(order).gpu_threads("xi").gpu_blocks("xo");
-        s.in("in").compute_at("out", names[rank - 1] + "o").store_in(Memory::Shared).copy(Copy::Tma);
-        for (const std::int64_t w : {1, 16, 37}) {
-          std::vector<std::int64_t> extents = {w, 3, 2, 1, 5};
-          extents.resize(static_cast<std::size_t>(rank));
-          std::vector<std::int64_t> larger = extents;
-          larger[0] += 8;
-          expect_matches(shifted(type, rank), s, target, {tensor_of(random_buffer(type, larger, 3))},
-                         {Buffer(type, extents)}, {{"N0", w}});
-        }
+  for (const Type type : {Float(32), Int(32)})
+    for (int rank = 1; rank <= 5; ++rank) {
+      Schedule s;
+      std::vector<LoopName> order;
+      for (int d = 0; d < rank; ++d)
+        s["out"].split(names[d], names[d] + "o", names[d] + "i", d == 0 ? 16 : 2);
+      for (int d = 0; d < rank; ++d) order.emplace_back(names[d] + "i");
+      for (int d = rank - 1; d >= 0; --d) order.emplace_back(names[d] + "o");
+      s["out"].reorder(order).gpu_threads("xi").gpu_blocks("xo");
+      s.in("in").compute_at("out", names[rank - 1] + "o").store_in(Memory::Shared).copy(Copy::Tma);
+      for (const std::int64_t w : {1, 16, 37}) {
+        std::vector<std::int64_t> extents = {w, 3, 2, 1, 5};
+        extents.resize(static_cast<std::size_t>(rank));
+        std::vector<std::int64_t> larger = extents;
+        larger[0] += 8;
+        expect_matches(shifted(type, rank), s, target, {tensor_of(random_buffer(type, larger, 3))},
+                       {Buffer(type, extents)}, {{"N0", w}});
       }
+    }
 }
 
 /// Both operands of a product in one ring, counted together; one of them in groups, or in rows.
 TEST(TensorCopies, OfOperandsTogether) {
-  for (const Target& target : gpu_targets())
-    for (const Copy other : {Copy::Tma, Copy::Bulk, Copy::Async})
-      for (const int depth : {1, 2, 4})
-        for (const std::int64_t k : {1, 16, 47, 64, 100}) {
-          Schedule s = testing::copied_product(1);
-          s["A.in(acc)"].copy(Copy::Tma);
-          if (other == Copy::Bulk) s["B.in(acc)"].gpu_threads("d1");
-          if (other == Copy::Async) s["B.in(acc)"].vectorize("d0", 4);
-          s["B.in(acc)"].copy(other);
-          if (depth > 1) s["acc"].update().pipeline("ro", depth);
-          expect_matches(
-              testing::typed_product(Float(32), Float(32)), s, target,
-              {tensor_of(random_buffer(Float(32), {k, 18}, 1)), random_buffer(Float(32), {20, k}, 2)},
-              {Buffer(Float(32), {20, 18})}, {{"K", k}});
-        }
+  for (const Copy other : {Copy::Tma, Copy::Bulk, Copy::Async})
+    for (const int depth : {1, 2, 4})
+      for (const std::int64_t k : {1, 16, 47, 64, 100}) {
+        Schedule s = testing::copied_product(1);
+        s["A.in(acc)"].copy(Copy::Tma);
+        if (other == Copy::Bulk) s["B.in(acc)"].gpu_threads("d1");
+        if (other == Copy::Async) s["B.in(acc)"].vectorize("d0", 4);
+        s["B.in(acc)"].copy(other);
+        if (depth > 1) s["acc"].update().pipeline("ro", depth);
+        expect_matches(
+            testing::typed_product(Float(32), Float(32)), s, target,
+            {tensor_of(random_buffer(Float(32), {k, 18}, 1)), random_buffer(Float(32), {20, k}, 2)},
+            {Buffer(Float(32), {20, 18})}, {{"K", k}});
+      }
 }
 
 /// Operands of 16 bits in boxes whose rows of 128 bytes are swizzled.
 TEST(TensorCopies, OfSwizzledOperands) {
-  for (const Target& target : gpu_targets())
-    for (const int depth : {1, 3})
-      for (const std::int64_t k : {1, 64, 100, 136}) {
-        Schedule s;
-        s["C"].tile("j", "i", "jo", "io", "ji", "ii", 64, 64).tile("ji", "ii", "jt", "it", "jr", "ir", 4, 8);
-        s["C"].gpu_blocks("jo", "io").gpu_threads("jt", "it");
-        s["acc"].compute_at("C", "jo").store_in(Memory::Register);
-        s["acc"].tile("j", "i", "jt", "it", "jr", "ir", 4, 8).gpu_threads("jt", "it");
-        Stage sums = s["acc"].update();
-        sums.split("r", "ro", "ri", 64).tile("j", "i", "jt", "it", "jr", "ir", 4, 8);
-        sums.reorder("jr", "ir", "ri", "jt", "it", "ro").gpu_threads("jt", "it");
-        for (const char* operand : {"A", "B"}) {
-          Stage tile = s.in(operand, {"acc"});
-          s[tile].compute_at(sums, "ro").store_in(Memory::Shared).copy(Copy::Tma).swizzle(128);
-        }
-        if (depth > 1) sums.pipeline("ro", depth);
-        expect_matches(testing::typed_product(BFloat(16), Float(32)), s, target,
-                       {tensor_of(powers(BFloat(16), {k, 70}, 1)), tensor_of(powers(BFloat(16), {90, k}, 2))},
-                       {Buffer(Float(32), {90, 70})}, {{"K", k}});
+  for (const int depth : {1, 3})
+    for (const std::int64_t k : {1, 64, 100, 136}) {
+      Schedule s;
+      s["C"].tile("j", "i", "jo", "io", "ji", "ii", 64, 64).tile("ji", "ii", "jt", "it", "jr", "ir", 4, 8);
+      s["C"].gpu_blocks("jo", "io").gpu_threads("jt", "it");
+      s["acc"].compute_at("C", "jo").store_in(Memory::Register);
+      s["acc"].tile("j", "i", "jt", "it", "jr", "ir", 4, 8).gpu_threads("jt", "it");
+      Stage sums = s["acc"].update();
+      sums.split("r", "ro", "ri", 64).tile("j", "i", "jt", "it", "jr", "ir", 4, 8);
+      sums.reorder("jr", "ir", "ri", "jt", "it", "ro").gpu_threads("jt", "it");
+      for (const char* operand : {"A", "B"}) {
+        Stage tile = s.in(operand, {"acc"});
+        s[tile].compute_at(sums, "ro").store_in(Memory::Shared).copy(Copy::Tma).swizzle(128);
       }
+      if (depth > 1) sums.pipeline("ro", depth);
+      expect_matches(testing::typed_product(BFloat(16), Float(32)), s, target,
+                     {tensor_of(powers(BFloat(16), {k, 70}, 1)), tensor_of(powers(BFloat(16), {90, k}, 2))},
+                     {Buffer(Float(32), {90, 70})}, {{"K", k}});
+    }
 }
 
 /// A tile by boxes of 4 rows, which the loop around starts.
 TEST(TensorCopies, BoxesInALoop) {
-  for (const Target& target : gpu_targets())
-    for (const std::int64_t h : {1, 8, 13, 16}) {
-      Schedule s = tiles(32, 16);
-      s["in.in"].split("d1", "part", "row", 4);
-      expect_matches(turned(Float(32)), s, target, {tensor_of(random_buffer(Float(32), {40, h}, 4))},
-                     {Buffer(Float(32), {40, h})});
-    }
+  for (const std::int64_t h : {1, 8, 13, 16}) {
+    Schedule s = tiles(32, 16);
+    s["in.in"].split("d1", "part", "row", 4);
+    expect_matches(turned(Float(32)), s, target, {tensor_of(random_buffer(Float(32), {40, h}, 4))},
+                   {Buffer(Float(32), {40, h})});
+  }
 }
 
 /// A part of each row for each block of the cluster, in its own shared memory.
 TEST(TensorCopies, RowsDealtOutToClusters) {
-  for (const Target& target : gpu_targets())
-    for (const Type type : {Float(32), BFloat(16), UInt(8)})
-      for (const int blocks : {1, 2, 4})
-        for (const int depth : {1, 2, 3})
-          for (const std::int64_t k : {1, 64, 65, 64 * blocks - 3, 64 * blocks}) {
-            if (k > 64 * blocks) continue;
-            Schedule s;
-            s.assume("K", Assumption::range(1, 64 * blocks));
-            s["out"].compute_root().split("y", "turn", "place", 2).split("c", "part", "own", 64);
-            s["out"].gpu_threads("own", 32).reorder("own.t", "own.o", "part", "turn", "place");
-            s["out"].gpu_blocks("place").cluster("part");
-            Stage row = s.in("in");
-            row.compute_at("out", "turn").store_in(Memory::Shared).copy(Copy::Tma);
-            row.split("d0", "part", "own", 64).reorder("own", "d1", "part").cluster("part");
-            s["total"].compute_at("out", "turn").store_in(Memory::Register);
-            s["total"].update().split("k", "part", "own", 64).gpu_threads("own", 32).cluster("part");
-            if (depth > 1) s["out"].pipeline("turn", depth);
-            expect_matches(centred(type), s, target,
+  for (const Type type : {Float(32), BFloat(16), UInt(8)})
+    for (const int blocks : {1, 2, 4})
+      for (const int depth : {1, 2, 3})
+        for (const std::int64_t k : {1, 64, 65, 64 * blocks - 3, 64 * blocks})
+          if (k <= 64 * blocks)
+            expect_matches(centred(type), testing::copied_rows_in_clusters(Copy::Tma, blocks, depth), target,
                            {tensor_of(powers(type, {k, 5}, static_cast<unsigned>(k)))},
                            {Buffer(type, {k, 5})});
-          }
 }
 
 /// g(x, y) = 2 * in(x, y) at root, of which out sums three rows; its first coordinate is -4 or -1.
@@ -276,10 +255,9 @@ struct OfAFunc {
 };
 
 TEST(TensorCopies, OfAFuncInGlobalMemory) {
-  for (const Target& target : gpu_targets())
-    for (const auto& [w, h] : std::vector<std::array<std::int64_t, 2>>{{1, 1}, {32, 4}, {37, 11}, {64, 3}})
-      expect_matches(OfAFunc::pipeline(), OfAFunc::schedule(true), target,
-                     {random_buffer(Float(32), {w, h}, 5)}, {Buffer(Float(32), {w, h})});
+  for (const auto& [w, h] : std::vector<std::array<std::int64_t, 2>>{{1, 1}, {32, 4}, {37, 11}, {64, 3}})
+    expect_matches(OfAFunc::pipeline(), OfAFunc::schedule(true), target,
+                   {random_buffer(Float(32), {w, h}, 5)}, {Buffer(Float(32), {w, h})});
 }
 
 /// g is an output as well, in memory of the call.
@@ -294,11 +272,11 @@ TEST(TensorCopies, OfAnOutput) {
   s["g"].gpu_threads("x", 32).gpu_blocks("y");
   s["out"].tile("x", "y", "xo", "yo", "xi", "yi", 32, 4).gpu_blocks("xo", "yo").gpu_threads("xi", "yi");
   s.in("g", {"out"}).compute_at("out", "xo").store_in(Memory::Shared).copy(Copy::Tma);
-  for (const Target& target : gpu_targets()) {
-    for (const auto& [w, h] : std::vector<std::array<std::int64_t, 2>>{{4, 1}, {32, 4}, {36, 11}})
-      expect_matches(p, s, target, {random_buffer(Float(32), {w, h}, 5)},
-                     {Buffer(Float(32), {w, h}), Buffer(Float(32), {w, h})});
-    const Kernel kernel = p.compile(s, target);
+  for (const auto& [w, h] : std::vector<std::array<std::int64_t, 2>>{{4, 1}, {32, 4}, {36, 11}})
+    expect_matches(p, s, target, {random_buffer(Float(32), {w, h}, 5)},
+                   {Buffer(Float(32), {w, h}), Buffer(Float(32), {w, h})});
+  for (const Target& one : and_on_gpu(target)) {
+    const Kernel kernel = p.compile(s, one);
     const auto args = [](std::int64_t w) {
       return std::vector<Arg>{random_buffer(Float(32), {w, 3}, 5), Buffer(Float(32), {w, 3}),
                               Buffer(Float(32), {w, 3})};
@@ -316,8 +294,8 @@ TEST(TensorCopies, GiveTheValuesOfEachStage) {
 // ---- Calls that pass no tensors
 
 TEST(TensorCopies, RefuseBuffersThatAreNoTensors) {
-  for (const Target& target : gpu_targets()) {
-    const Kernel kernel = turned(Float(32)).compile(tiles(32, 8), target);
+  for (const Target& one : and_on_gpu(target)) {
+    const Kernel kernel = turned(Float(32)).compile(tiles(32, 8), one);
     const Buffer in = random_buffer(Float(32), {9, 5}, 1), out(Float(32), {9, 5});
     expect_call_refused(kernel, {tensor_of(in, 52), out},
                         {"in", "stride of dimension 1 is 52 bytes", "multiples of 16", "copy(tma)"});
@@ -340,7 +318,7 @@ TEST(TensorCopies, RefuseFuncsWhoseRowsLieOtherwise) {
 }
 
 TEST(TensorCopies, OtherCallsTakeTheNextCase) {
-  for (const Target& target : gpu_targets()) {
+  for (const Target& one : and_on_gpu(target)) {
     ScheduleFile file("turned", target);
     file.add(turned(Float(32)), {});
     file.add(turned(Float(32)), tiles(32, 8), {.when = {{"W", 8, {}}}});

@@ -33,6 +33,24 @@ inline Schedule copied_rows(Copy how, int most, int threads, int blocks, int dep
   return s;
 }
 
+/// The same of rows in parts of 64 elements, up to `blocks` of them, that each block of a cluster has one of;
+/// 32 threads a block.
+inline Schedule copied_rows_in_clusters(Copy how, int blocks, int depth) {
+  Schedule s;
+  s.assume("K", Assumption::range(1, 64 * blocks));
+  s["out"].compute_root().split("y", "turn", "place", 2).split("c", "part", "own", 64);
+  s["out"].gpu_threads("own", 32).reorder("own.t", "own.o", "part", "turn", "place");
+  s["out"].gpu_blocks("place").cluster("part");
+  Stage row = s.in("in");
+  row.compute_at("out", "turn").store_in(Memory::Shared).copy(how).split("d0", "part", "own", 64);
+  if (how == Copy::Tma) row.reorder("own", "d1", "part");
+  row.cluster("part");
+  s["total"].compute_at("out", "turn").store_in(Memory::Register);
+  s["total"].update().split("k", "part", "own", 64).gpu_threads("own", 32).cluster("part");
+  if (depth > 1) s["out"].pipeline("turn", depth);
+  return s;
+}
+
 /// Tiles of 16 x 16, a thread a sum; 16 of r at a time of both operands in shared memory, copied in vectors
 /// of `vector` elements. `outer`: so many of these steps in an iteration of a loop around.
 inline Schedule copied_product(int vector, int outer = 0) {

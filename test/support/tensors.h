@@ -7,16 +7,8 @@
 #include <vector>
 
 #include "calotype/buffer.h"
-#include "calotype/target.h"
 
 namespace calotype::testing {
-
-/// Kernels on the interpreter and, with CALOTYPE_TEST_GPU set, on this machine's GPU.
-inline std::vector<Target> gpu_targets() {
-  std::vector<Target> all = {Target::interpreter("sm_90a")};
-  if (std::getenv("CALOTYPE_TEST_GPU")) all.push_back(Target::cuda());
-  return all;
-}
 
 /// The same values in other memory, whose rows lie `pitch` bytes apart; what is between them is not 0. 0: the
 /// least multiple of 16.

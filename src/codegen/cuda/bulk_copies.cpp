@@ -10,13 +10,8 @@
 
 namespace calotype::cuda {
 
+using instr::kBulkBytes;
 using ir::Op;
-
-namespace {
-
-constexpr int kBulkBytes = 16;  // of which a row has a whole number
-
-}  // namespace
 
 /// The rings and, for each, a bit a slot: how often it has been arrived at, odd or even.
 void KernelPrinter::make_rings() {
@@ -103,7 +98,7 @@ void KernelPrinter::box_store(const ir::Stmt& s) {
                   expressions_.element(how.buffer, s->exprs[2]), names_.of(how.map), start,
                   how.map->elements() * how.buffer->type.bytes(), rings_.at(how.ring.get()),
                   slot_of(*how.ring, s->exprs[3]));
-  line(how.common ? fmt::format("if ({}() == 0) {}", prelude_.use("thread_in_block"), call) : call);
+  line(fmt::format("if ({}() == 0) {}", prelude_.use("thread_in_block"), call));
 }
 
 /// Elements from the first on.

@@ -122,7 +122,7 @@ DeviceScope::~DeviceScope() { calotype_cuda_leave(&device_.raw()); }
 DeviceMemory::DeviceMemory(const Device& device, std::size_t bytes) : device_(device), bytes_(bytes) {
   const DeviceScope scope(device);
   calotype_cu_pointer pointer = 0;
-  const calotype_cu_result result = device.raw().driver->allocate(&pointer, bytes ? bytes : 1);
+  const calotype_cu_result result = device.raw().driver->allocate(&pointer, calotype_cuda_allocation(bytes));
   if (result == CALOTYPE_CU_OUT_OF_MEMORY)
     throw Error({.kind = ErrorKind::Memory,
                  .message = fmt::format("{} has no room for {} bytes", device.raw().name, bytes),

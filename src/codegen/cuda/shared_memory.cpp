@@ -12,8 +12,7 @@ namespace calotype::cuda {
 namespace {
 
 constexpr std::int64_t kDeclarable = 48 * 1024;
-constexpr int kWide = 16;      // bytes of the widest accesses
-constexpr int kOfBoxes = 128;  // bytes at whose multiples boxes begin
+constexpr int kWide = 16;  // bytes of the widest accesses
 
 struct Piece {
   std::int64_t begin, end;
@@ -47,9 +46,10 @@ bool share_addresses(const lower::Function& kernel) {
 
 /// What the address of the whole must be a multiple of, in bytes.
 std::int64_t alignment_of(const lower::Function& kernel) {
-  std::int64_t align = kOfBoxes;
+  int align = 0;
   ir::visit(kernel.body, [&](const ir::Stmt& s) {
-    if (s->kind == ir::StmtKind::Allocate) align = std::max<std::int64_t>(align, 8 * s->buffer()->swizzle);
+    if (s->kind == ir::StmtKind::Allocate)
+      align = std::max(align, instr::box_place_bytes(s->buffer()->swizzle));
   });
   return align;
 }
@@ -59,7 +59,7 @@ int alignment_of(const lower::Function& kernel, const ir::BufferPtr& buffer) {
   int align = std::max(kWide, 8 * buffer->swizzle);
   ir::visit(kernel.body, [&](const ir::Stmt& s) {
     if (s->kind == ir::StmtKind::Store && s->box() && s->buffer() == buffer)
-      align = std::max(align, kOfBoxes);
+      align = std::max(align, instr::box_place_bytes(buffer->swizzle));
   });
   return align;
 }

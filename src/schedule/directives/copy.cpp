@@ -58,6 +58,11 @@ static void check(Application& a) {
                "threads; or no compute_with");
 }
 
+static bool copies_boxes(const Directive& d) {
+  const Value* how = find_arg(d, "how");
+  return how && text_of(*how) == text_of(Copy::Tma);
+}
+
 DirectiveSpec copy_spec() {
   return {
       .name = "copy",
@@ -112,7 +117,8 @@ DirectiveSpec copy_spec() {
            "tma: the last box would run into memory of the next, or a loop is bound to threads",
            "tma: what is read has more than 5 dimensions, or lies in other order than its coordinates"},
       .apply = apply,
-      .check = check};
+      .check = check,
+      .asks_of_calls = copies_boxes};
 }
 
 }  // namespace schedule
