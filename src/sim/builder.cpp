@@ -23,12 +23,6 @@ void refuse(const Code& code, std::string message, std::string value) {
 
 // ---- Names, registers, constants
 
-bool Builder::in_stage() const {
-  for (int at = scope_; at >= 0; at = code_.scopes[static_cast<std::size_t>(at)].outer)
-    if (!code_.scopes[static_cast<std::size_t>(at)].stage.empty()) return true;
-  return false;
-}
-
 void Builder::declare_buffer(const ir::BufferPtr& buffer, BufferUse use) {
   use.idempotent = buffer->idempotent;
   use.swizzle = buffer->swizzle;

@@ -46,8 +46,6 @@ class Builder {
     code_.scopes.push_back(std::move(scope));
   }
   void leave() { scope_ = code_.scopes[static_cast<std::size_t>(scope_)].outer; }
-  /// Whether a stage is named around here.
-  bool in_stage() const;
   int position() const { return static_cast<int>(code_.instructions.size()); }
   Instruction& at(int position) { return code_.instructions[static_cast<std::size_t>(position)]; }
 

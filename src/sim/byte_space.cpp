@@ -212,7 +212,7 @@ class ByteSpace : public Space {
                            who, text);
       });
     const Conflict conflict =
-        region_.shadow->write(m.clock, m.thread(a.warp, lane), offset[lane], size_, true);
+        region_.shadow->write_by_copy(m.clock, m.thread(a.warp, lane), offset[lane], size_);
     if (!conflict || same_value(a, lane, offset, conflict)) return;
     conflicts(a, lane, Fault::RingOverwrite, "copies to", offset[lane], conflict,
               [&](const std::string& who, const std::string& text) {

@@ -35,11 +35,28 @@ class Compiler {
     declare_arguments();
     declare_threads();
     in_indices_ = index_uses(function_.body);
+    builder_.enter({.stage = last_stage()});
     statement(function_.body);
     builder_.emit(run_exit, "Exit");
   }
 
  private:
+  /// What the kernel is there for: code that stands in no production belongs to the last stage, which is what
+  /// it writes to the memory of others.
+  std::string last_stage() const {
+    std::string name;
+    ir::visit(function_.body, [&](const ir::Stmt& s) {
+      if (s->kind != StmtKind::Store) return;
+      const ir::MemorySpace space = s->buffer()->space;
+      if (space == ir::MemorySpace::Argument || space == ir::MemorySpace::Global) name = s->buffer()->name;
+    });
+    // Of a Tuple there is a buffer for each value: NAME.0 and on.
+    const std::size_t dot = name.rfind('.');
+    const bool numbered = dot != std::string::npos && dot + 1 < name.size() &&
+                          name.find_first_not_of("0123456789", dot + 1) == std::string::npos;
+    return numbered ? name.substr(0, dot) : name;
+  }
+
   void declare_arguments() {
     for (const ir::BufferPtr& b : function_.buffers) {
       if (b->space != ir::MemorySpace::Argument && b->space != ir::MemorySpace::Global)
@@ -95,7 +112,7 @@ class Compiler {
         branch(s);
         break;
       case StmtKind::Store:
-        in_its_stage(s, [&] { store(s); });
+        store(s);
         break;
       case StmtKind::Allocate:
         allocate(s);
@@ -130,15 +147,6 @@ class Compiler {
     const Expr& value = let->exprs[0];
     return in_indices_.count(let->symbol()->unique) ? builder_.index(value, value->type.lanes)
                                                     : builder_.value(value);
-  }
-
-  /// A store that stands in no production and no loop that says whose it is makes what it writes.
-  template <class Body>
-  void in_its_stage(const ir::Stmt& s, Body body) {
-    const bool named = builder_.in_stage();
-    if (!named) builder_.enter({.stage = s->buffer()->name});
-    body();
-    if (!named) builder_.leave();
   }
 
   void store(const ir::Stmt& s) {

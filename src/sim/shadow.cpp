@@ -62,7 +62,15 @@ Conflict Shadow::read(const Clock& clock, int thread, std::int64_t offset, int b
   return found;
 }
 
-Conflict Shadow::write(const Clock& clock, int thread, std::int64_t offset, int bytes, bool by_copy) {
+Conflict Shadow::write(const Clock& clock, int thread, std::int64_t offset, int bytes) {
+  return overwrite(clock, thread, offset, bytes, false);
+}
+
+Conflict Shadow::write_by_copy(const Clock& clock, int thread, std::int64_t offset, int bytes) {
+  return overwrite(clock, thread, offset, bytes, true);
+}
+
+Conflict Shadow::overwrite(const Clock& clock, int thread, std::int64_t offset, int bytes, bool by_copy) {
   Conflict found;
   for (Mark* mark = begin(offset); mark != end(offset, bytes); ++mark) {
     Updates* u = updates_of(mark);

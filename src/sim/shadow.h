@@ -44,8 +44,9 @@ class Shadow {
 
   /// Notes an access at a byte offset and returns the first conflict it has.
   Conflict read(const Clock& clock, int thread, std::int64_t offset, int bytes);
-  /// `by_copy`: of a bulk copy that begins, not of the thread itself.
-  Conflict write(const Clock& clock, int thread, std::int64_t offset, int bytes, bool by_copy = false);
+  Conflict write(const Clock& clock, int thread, std::int64_t offset, int bytes);
+  /// The same of a bulk copy that begins, which is no access of the thread itself.
+  Conflict write_by_copy(const Clock& clock, int thread, std::int64_t offset, int bytes);
   /// The same of an atomic update: two of them never conflict, whoever makes them.
   Conflict update(const Clock& clock, int thread, std::int64_t offset, int bytes);
   /// What a Conflict has for the thread of an atomic update.
@@ -88,6 +89,7 @@ class Shadow {
   }
   Conflict with_updates(const Clock& clock, const Updates& u, int thread) const;
   void note_update(const Clock& clock, Updates& u, int thread) const;
+  Conflict overwrite(const Clock& clock, int thread, std::int64_t offset, int bytes, bool by_copy);
   void note_reader(const Clock& clock, Mark& mark, int thread) const;
   static void touch(const Clock& clock, Mark& mark, int thread) {
     mark.touched = clock.now;

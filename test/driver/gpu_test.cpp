@@ -96,20 +96,21 @@ class CapturedCall {
  public:
   CapturedCall(const Kernel& kernel, const Stream& stream, const DeviceBuffer& in, const DeviceBuffer& out)
       : stream_(stream) {
-    EXPECT_EQ(driver().capture_begin(stream.get(), CALOTYPE_CU_CAPTURE_GLOBAL), 0);
+    EXPECT_EQ(driver_.capture_begin(stream.get(), CALOTYPE_CU_CAPTURE_GLOBAL), 0);
     EXPECT_NO_THROW(kernel.on(stream.get())(in.device(), out.device()));
-    EXPECT_EQ(driver().capture_end(stream.get(), &graph_), 0);
-    EXPECT_EQ(driver().graph_make(&made_, graph_, 0), 0);
+    EXPECT_EQ(driver_.capture_end(stream.get(), &graph_), 0);
+    EXPECT_EQ(driver_.graph_make(&made_, graph_, 0), 0);
   }
   CapturedCall(const CapturedCall&) = delete;
   CapturedCall& operator=(const CapturedCall&) = delete;
   ~CapturedCall() {
-    EXPECT_EQ(driver().graph_unmake(made_), 0);
-    EXPECT_EQ(driver().graph_destroy(graph_), 0);
+    EXPECT_EQ(driver_.graph_unmake(made_), 0);
+    EXPECT_EQ(driver_.graph_destroy(graph_), 0);
   }
-  void replay() const { EXPECT_EQ(driver().graph_launch(made_, stream_.get()), 0); }
+  void replay() const { EXPECT_EQ(driver_.graph_launch(made_, stream_.get()), 0); }
 
  private:
+  const calotype_cuda& driver_ = *cuda::Device::get().raw().driver;
   const Stream& stream_;
   calotype_cu_handle graph_ = nullptr, made_ = nullptr;
 };

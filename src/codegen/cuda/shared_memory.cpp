@@ -7,6 +7,7 @@
 
 #include "codegen/cuda/kernel_printer.h"
 #include "codegen/cuda/types.h"
+#include "instr/instruction.h"
 
 namespace calotype::cuda {
 namespace {
