@@ -286,7 +286,7 @@ const std::vector<Subject> kSubjects = {
 /// beside what the simulator does.
 TEST(PlantedOnAGpu, TheOneThatIsNamed) {
   const std::string named = as_given("CALOTYPE_PLANTED");
-  if (named.empty()) GTEST_SKIP() << "no GPU program is named by CALOTYPE_PLANTED";
+  if (named.empty()) GTEST_SKIP() << "CALOTYPE_PLANTED names no program";
   for (const Subject& subject : kSubjects)
     for (const Damage damage : all_damages())
       for (int site = 0; named.starts_with(fmt::format("{}/{}/", subject.name(), to_string(damage)));
