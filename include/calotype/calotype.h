@@ -22,3 +22,4 @@
 #include "calotype/tuple.h"
 #include "calotype/type.h"
 #include "calotype/values.h"
+#include "calotype/verification.h"

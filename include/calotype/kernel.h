@@ -10,6 +10,7 @@
 
 #include "calotype/buffer.h"
 #include "calotype/target.h"
+#include "calotype/verification.h"
 
 namespace calotype {
 
@@ -81,6 +82,11 @@ class Kernel {
   /// cudaStream_t or CUstream of the GPU's primary context, as cudaStreamCreate makes it; null is the default
   /// stream. Error(Usage) for a kernel of another target.
   KernelOnStream on(void* stream) const;
+
+  /// Makes the call on the simulator and tells what it has found instead of failing; the outputs are written
+  /// as far as it came. Errors: as those of a call; Usage for a kernel of another target than
+  /// Target::interpreter(arch).
+  Verification verify(const std::vector<Arg>& args, const VerifyOptions& options = {}) const;
 
   const Target& target() const;
   /// Seconds from Pipeline to machine code, and by pass in order. Of a schedule file: of the cases compiled

@@ -87,6 +87,15 @@ class Pipeline {
   Evaluation evaluate(const std::vector<Buffer>& inputs, const std::map<std::string, double>& params = {},
                       const std::map<std::string, std::int64_t>& sizes = {}) const;
 
+  /// Whether the program that algorithm and schedule give for a GPU of `arch` ("sm_90a") is right, without a
+  /// GPU: it runs on the simulator on these arguments, as `evaluate` takes them, and its results are compared
+  /// with those of `evaluate`, by the rule of equality for floats; outputs are poisoned first. Elements that
+  /// differ are a finding of kind "wrong result". Errors: those of `compile`, `evaluate` and calls.
+  Verification verify(const Schedule& schedule, const std::string& arch, const std::vector<Buffer>& inputs,
+                      const std::map<std::string, double>& params = {},
+                      const std::map<std::string, std::int64_t>& sizes = {},
+                      const VerifyOptions& options = {}) const;
+
   /// What outputs of these extents read of each input, in the order of the Pipeline's images: the smallest
   /// box found by intervals, which may be larger than what is read. `outputs` has the extents of each output
   /// buffer, coordinates from 0; `sizes` gives Dims that follow from no output. A region may begin below 0 or

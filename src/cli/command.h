@@ -19,6 +19,7 @@ Outcome list_command();
 Outcome run_command(const RunOptions& options);
 Outcome show_command(const ShowOptions& options);
 Outcome explain_command(const ExplainOptions& options);
+Outcome verify_command(const VerifyCommand& options);
 Outcome schedule_command(const ScheduleOptions& options);
 
 /// The whole command line: parses, runs, prints to stdout and stderr, returns the exit code.

@@ -14,6 +14,7 @@ Outcome dispatch(const Options& options) {
   if (options.command == "run") return run_command(options.run);
   if (options.command == "show") return show_command(options.show);
   if (options.command == "explain") return explain_command(options.explain);
+  if (options.command == "verify") return verify_command(options.verify);
   return schedule_command(options.schedule);
 }
 
@@ -29,7 +30,8 @@ int fail(bool json, const Options& options, const Diagnostic& diagnostic) {
   if (json) {
     Json object;
     if (!options.command.empty()) object["command"] = options.command;
-    if (!options.run.select.op.empty()) object["operator"] = options.run.select.op;
+    for (const Selection* select : {&options.run.select, &options.verify.run.select})
+      if (!select->op.empty()) object["operator"] = select->op;
     object["error"] = to_json(diagnostic);
     std::fputs(dump(object).c_str(), stdout);
   }

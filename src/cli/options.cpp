@@ -159,6 +159,26 @@ void add_explain(CLI::App& app, Options& options, Raw& raw) {
   explain->add_flag("--json", options.json, "print one JSON object");
 }
 
+void add_verify(CLI::App& app, Options& options, Raw& raw) {
+  CLI::App* verify = app.add_subcommand(
+      "verify", "run a schedule for a GPU on the simulator: races, missing fences, deadlocks, wrong results");
+  VerifyCommand& to = options.verify;
+  to.run.select.target = "cuda-sm_90a";
+  add_selection(verify, to.run.select, raw);
+  add_schedule(verify, to.run.select);
+  repeated(verify, "--size", raw.sizes, "NAME=N,...: the sizes");
+  repeated(verify, "--param", raw.params, "NAME=V: value of a scalar argument");
+  verify->add_option("--seed", raw.seed,
+                     "seed of the inputs and of the order of blocks and warps (default 0)");
+  verify->add_option("--max-findings", to.how.max_findings, "places reported in a kernel (default 20)")
+      ->check(CLI::PositiveNumber);
+  verify->add_option("--max-steps", to.how.max_steps, "instructions of warps in a kernel (default 2^30)")
+      ->check(CLI::PositiveNumber);
+  verify->add_flag("--random-landing", to.how.random_landing,
+                   "copies under way end at random moments, not as late as they may");
+  verify->add_flag("--json", options.json, "print one JSON object");
+}
+
 void add_file_upkeep(CLI::App* schedule, Options& options) {
   ScheduleOptions& to = options.schedule;
   CLI::App* rebind =
@@ -245,6 +265,7 @@ Options parse_options(int argc, const char* const* argv) {
   add_run(app, options, raw);
   add_show(app, options, raw);
   add_explain(app, options, raw);
+  add_verify(app, options, raw);
   add_schedule_command(app, options, raw);
   try {
     app.parse(argc, argv);
@@ -259,9 +280,11 @@ Options parse_options(int argc, const char* const* argv) {
   if (options.command == "schedule") options.schedule.action = chosen->get_subcommands().front()->get_name();
   finish_run(options, raw);
   options.explain.params = options.run.params;
+  options.verify.run.params = options.run.params;
+  options.verify.run.seed = options.run.seed;
   if (options.command == "show") check_show(options.show);
-  for (Selection* select :
-       {&options.run.select, &options.show.select, &options.explain.select, &options.schedule.select}) {
+  for (Selection* select : {&options.run.select, &options.show.select, &options.explain.select,
+                            &options.verify.run.select, &options.schedule.select}) {
     select->sizes = parse_sizes(raw.sizes);
     select->knobs = parse_knobs(raw.knobs);
   }

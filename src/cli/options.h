@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "calotype/target.h"
+#include "calotype/verification.h"
 
 namespace calotype::cli {
 
@@ -60,6 +61,11 @@ struct ExplainOptions {
   bool run = false;      ///< time it too, on random numbers
 };
 
+struct VerifyCommand {
+  RunOptions run;  ///< what is verified, with which inputs
+  VerifyOptions how;
+};
+
 struct ScheduleOptions {
   std::string action;  ///< check, print, diff, save, rebind, status
   Selection select;
@@ -67,13 +73,14 @@ struct ScheduleOptions {
   std::vector<std::string> files;  ///< of status
 };
 
-/// A parsed command line: `command` is list, run, show, explain or schedule.
+/// A parsed command line: `command` is list, run, show, explain, verify or schedule.
 struct Options {
   std::string command;
   bool json = false;
   RunOptions run;
   ShowOptions show;
   ExplainOptions explain;
+  VerifyCommand verify;
   ScheduleOptions schedule;
   std::string help;  ///< text to print instead of running a command
 };

@@ -44,11 +44,10 @@ const KernelImpl& CaseKernel::kernel(std::size_t case_index) const {
   return *slot.kernel;
 }
 
-void CaseKernel::call(std::span<const Arg> args, calotype_context& context,
-                      std::optional<void*> stream) const {
+void CaseKernel::call(std::span<const Arg> args, calotype_context& context, const CallMode& mode) const {
   const bool several = order_.tried().size() > 1;
   kernel(several ? order_.choose(sizes_.read(args), buffers_.read(args)) : order_.general())
-      .call(args, context, stream);
+      .call(args, context, mode);
 }
 
 std::vector<std::pair<std::string, double>> CaseKernel::pass_seconds() const {

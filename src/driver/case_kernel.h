@@ -20,7 +20,7 @@ class CaseKernel : public KernelBase {
   CaseKernel(std::shared_ptr<const lang::Graph> graph, ScheduleFile file, const std::string& variant,
              Target target);
 
-  void call(std::span<const Arg> args, calotype_context& context, std::optional<void*> stream) const override;
+  void call(std::span<const Arg> args, calotype_context& context, const CallMode& mode) const override;
   const Target& target() const override { return target_; }
   std::vector<std::pair<std::string, double>> pass_seconds() const override;
   std::string show(const std::string& level) const override;

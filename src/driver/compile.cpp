@@ -51,7 +51,7 @@ KernelOnStream Kernel::on(void* stream) const {
 
 void KernelOnStream::call(std::span<const Arg> args) const {
   calotype_context context{};
-  base_->call(args, context, stream_);
+  base_->call(args, context, {.stream = stream_});
 }
 
 void KernelOnStream::call(const std::vector<Arg>& args) const { call(std::span<const Arg>(args)); }

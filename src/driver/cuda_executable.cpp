@@ -13,9 +13,8 @@ class CudaExecutable : public Executable {
       : device_program_(program, {.contract = options.contract}) {}
 
   calotype_error_kind run(const calotype_plan& plan, calotype_context& context,
-                          std::span<const calotype_argument> arguments,
-                          std::optional<void*> stream) const override {
-    return device_program_.run(plan, context, arguments, stream);
+                          std::span<const calotype_argument> arguments, const CallMode& mode) const override {
+    return device_program_.run(plan, context, arguments, mode.stream);
   }
 
   std::string show(const std::string& level) const override {

@@ -8,22 +8,30 @@
 #include <utility>
 #include <vector>
 
+#include "calotype/verification.h"
 #include "driver/meters.h"
 #include "lower/program.h"
 #include "runtime/plan.h"
 
 namespace calotype::driver {
 
+/// How a call runs, beside its arguments.
+struct CallMode {
+  std::optional<void*> stream = {};  ///< of CUDA programs alone: where the work goes, without waiting for it
+  /// Of the interpreter alone: what it finds is told here and does not end the call. Null: it does.
+  Verification* verification = nullptr;
+  VerifyOptions verify = {};
+};
+
 /// What finding and running a Program's functions takes on one target. Immutable after it is made; callable
 /// from several threads.
 class Executable {
  public:
   virtual ~Executable() = default;
-  /// Run the encoded plan on checked or unchecked arguments; fills `context`. `stream`, of CUDA programs
-  /// alone: where the work goes, without waiting for it.
+  /// Run the encoded plan on checked or unchecked arguments; fills `context`.
   virtual calotype_error_kind run(const calotype_plan& plan, calotype_context& context,
                                   std::span<const calotype_argument> arguments,
-                                  std::optional<void*> stream) const = 0;
+                                  const CallMode& mode) const = 0;
   /// Text of a level below `lowered` ("llvm", "asm", "cuda", "ptx", "ptxas", "sass"); Error(Usage) for
   /// others.
   virtual std::string show(const std::string& level) const = 0;

@@ -26,7 +26,7 @@ class HostExecutable : public Executable {
   }
 
   calotype_error_kind run(const calotype_plan& plan, calotype_context& context,
-                          std::span<const calotype_argument> arguments, std::optional<void*>) const override {
+                          std::span<const calotype_argument> arguments, const CallMode&) const override {
     std::vector<calotype_host_function> functions;
     for (const std::string& name : names_) functions.push_back(module_->function(name));
     ContextHooks hooks(context, meters_.get());

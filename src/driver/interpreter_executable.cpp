@@ -4,10 +4,12 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 
 #include "calotype/error.h"
 #include "driver/executable.h"
+#include "driver/occupancy.h"
 #include "runtime/context.h"
 #include "runtime/print.h"
 #include "sim/simulator.h"
@@ -18,16 +20,19 @@ namespace {
 constexpr unsigned char kPoison = 0xA5;
 constexpr std::uint32_t kResidentBlocks = 3;  // of a persistent grid: few, so that each has several tiles
 
-/// How many scalars, buffers and tensors a kernel takes.
+/// What a kernel is called and how many scalars, buffers and tensors it takes.
 struct Shape {
+  std::string name;
   std::size_t scalars, buffers, tensors;
+  std::int64_t cluster, shared_bytes;
 };
 
 /// The device of one call: allocations by address, and the kernels.
 class Device {
  public:
-  Device(const std::vector<sim::Kernel>& kernels, const std::vector<Shape>& shapes)
-      : kernels_(kernels), shapes_(shapes) {
+  Device(const std::vector<sim::Kernel>& kernels, const std::vector<Shape>& shapes, const Target& target,
+         const CallMode& mode)
+      : kernels_(kernels), shapes_(shapes), target_(target), mode_(mode) {
     interface_.state = this;
     interface_.allocate = [](void* s, calotype_context* c, const char* owner, int64_t bytes, void** memory) {
       return self(s).allocate(c, owner, bytes, memory);
@@ -106,9 +111,37 @@ class Device {
     launch.print = [&](const char* text, const std::int64_t* values, const char* kinds) {
       calotype_print(context, text, values, kinds);
     };
+    if (mode_.verification) {
+      verify(function, launch);
+      return CALOTYPE_GOOD;
+    }
     const sim::Report report = kernel.run(launch, {});
     if (report.findings.empty()) return CALOTYPE_GOOD;
     return fail(context, CALOTYPE_CHECK_FAILED, sim::to_string(report));
+  }
+
+  void verify(uint32_t function, const sim::Launch& launch) const {
+    const VerifyOptions& asked = mode_.verify;
+    sim::Report report = kernels_[function].run(launch, {.seed = asked.seed,
+                                                         .max_findings = asked.max_findings,
+                                                         .max_steps = asked.max_steps,
+                                                         .random_landing = asked.random_landing,
+                                                         .figures = true});
+    Verification& all = *mode_.verification;
+    std::move(report.findings.begin(), report.findings.end(), std::back_inserter(all.findings));
+    all.dropped += report.dropped;
+    const Shape& shape = shapes_[function];
+    KernelFigures figures{.kernel = shape.name,
+                          .grid = launch.grid,
+                          .block = launch.block,
+                          .cluster = shape.cluster,
+                          .shared_bytes = shape.shared_bytes,
+                          .stages = std::move(report.stages)};
+    const Occupancy room =
+        occupancy(target_, launch.block[0] * launch.block[1] * launch.block[2], shape.shared_bytes);
+    figures.blocks_at_once = room.blocks;
+    figures.limited_by = room.limited_by;
+    all.kernels.push_back(std::move(figures));
   }
 
   /// The allocation that a pointer into device memory belongs to: what a kernel may touch through it.
@@ -123,22 +156,25 @@ class Device {
 
   const std::vector<sim::Kernel>& kernels_;
   const std::vector<Shape>& shapes_;
+  const Target& target_;
+  const CallMode& mode_;
   std::map<void*, int64_t> memory_;
   calotype_device interface_{};
 };
 
 class InterpreterExecutable : public Executable {
  public:
-  explicit InterpreterExecutable(const lower::Program& program) {
+  explicit InterpreterExecutable(const lower::Program& program) : target_(program.target) {
     for (const lower::Function& f : program.functions) {
       kernels_.emplace_back(f);
-      shapes_.push_back({f.scalars.size(), f.buffers.size(), f.tensors.size()});
+      shapes_.push_back(
+          {f.name, f.scalars.size(), f.buffers.size(), f.tensors.size(), f.cluster, f.shared_bytes});
     }
   }
 
   calotype_error_kind run(const calotype_plan& plan, calotype_context& context,
-                          std::span<const calotype_argument> arguments, std::optional<void*>) const override {
-    Device device(kernels_, shapes_);
+                          std::span<const calotype_argument> arguments, const CallMode& mode) const override {
+    Device device(kernels_, shapes_, target_, mode);
     const calotype_plan_code code{.host = nullptr, .device = device.get()};
     return calotype_plan_run(&plan, &code, &context, arguments.data(),
                              static_cast<uint32_t>(arguments.size()));
@@ -149,6 +185,7 @@ class InterpreterExecutable : public Executable {
   std::vector<std::pair<std::string, double>> seconds() const override { return {}; }
 
  private:
+  const Target target_;
   std::vector<sim::Kernel> kernels_;
   std::vector<Shape> shapes_;
 };

@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "calotype/kernel.h"
+#include "driver/executable.h"
 
 namespace calotype::driver {
 
 class KernelBase {
  public:
   virtual ~KernelBase() = default;
-  /// In a stream, where one is given and the target is CUDA; else the call waits.
   virtual void call(std::span<const Arg> args, calotype_context& context,
-                    std::optional<void*> stream = {}) const = 0;
+                    const CallMode& mode = {}) const = 0;
   virtual const Target& target() const = 0;
   virtual std::vector<std::pair<std::string, double>> pass_seconds() const = 0;
   virtual std::string show(const std::string& level) const = 0;

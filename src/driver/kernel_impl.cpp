@@ -256,13 +256,12 @@ void KernelImpl::call(std::span<const Arg> args) const {
   call(args, context);
 }
 
-void KernelImpl::call(std::span<const Arg> args, calotype_context& context,
-                      std::optional<void*> stream) const {
+void KernelImpl::call(std::span<const Arg> args, calotype_context& context, const CallMode& mode) const {
   check_count(args.size());
   CallArguments arguments(args.size());
   for (std::size_t i = 0; i < args.size(); ++i) arguments[i] = convert(i, args[i]);
   const Variant& v = variant_for(arguments.all(), way_of(args));
-  if (v.executable->run(v.plan->plan(), context, arguments.all(), stream) != CALOTYPE_GOOD)
+  if (v.executable->run(v.plan->plan(), context, arguments.all(), mode) != CALOTYPE_GOOD)
     throw_error(scheduled().graph, context.error);
 }
 

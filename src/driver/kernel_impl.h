@@ -71,8 +71,7 @@ class KernelImpl : public KernelBase {
              std::vector<std::pair<std::string, double>> seconds_before, KernelOptions options = {});
 
   void call(std::span<const Arg> args) const;
-  void call(std::span<const Arg> args, calotype_context& context,
-            std::optional<void*> stream = {}) const override;
+  void call(std::span<const Arg> args, calotype_context& context, const CallMode& mode = {}) const override;
 
   const Target& target() const override { return scheduled().target; }
   /// Where no condition holds.

@@ -134,8 +134,8 @@ Stmt synchronise(SyncInfo sync, Expr slot) {
                    std::make_shared<const SyncInfo>(std::move(sync)));
 }
 
-Stmt note(std::string text, Stmt body) {
-  return make_stmt(StmtKind::Note, {}, {std::move(body)}, std::move(text));
+Stmt note(Note note, Stmt body) {
+  return make_stmt(StmtKind::Note, {}, {std::move(body)}, std::make_shared<const Note>(std::move(note)));
 }
 
 Stmt prefetch(const BufferPtr& buffer, Expr index,

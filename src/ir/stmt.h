@@ -156,6 +156,14 @@ struct SyncInfo {
 };
 using SyncInfoPtr = std::shared_ptr<const SyncInfo>;
 
+/// A comment on a body, which may be the production of a stage.
+struct Note {
+  std::string text;
+  std::string stage = {};   ///< "blur_y": whose values the body makes
+  std::string origin = {};  ///< the directive that has placed it there: "#3 compute_at(out, yo)"
+};
+using NotePtr = std::shared_ptr<const Note>;
+
 /// What a profiled program measures. Time and Stage stand around a body, Sum and Peak before what they count.
 struct Meter {
   enum class Kind : std::uint8_t {
@@ -189,8 +197,9 @@ using ExternCallPtr = std::shared_ptr<const ExternCall>;
 
 struct StmtNode;
 using Stmt = std::shared_ptr<const StmtNode>;
-using StmtAttr = std::variant<std::monostate, SymbolPtr, LoopInfoPtr, BufferPtr, SyncInfoPtr, MeterPtr,
-                              std::string, AtomicPtr, ExternCallPtr, AsyncStorePtr, BulkStorePtr, RemotePtr>;
+using StmtAttr =
+    std::variant<std::monostate, SymbolPtr, LoopInfoPtr, BufferPtr, SyncInfoPtr, MeterPtr, std::string,
+                 AtomicPtr, ExternCallPtr, AsyncStorePtr, BulkStorePtr, RemotePtr, NotePtr>;
 
 struct StmtNode {
   StmtKind kind;
@@ -229,7 +238,10 @@ struct StmtNode {
   const SyncInfo& sync() const { return *std::get<SyncInfoPtr>(attr); }
   const Meter& meter() const { return *std::get<MeterPtr>(attr); }
   const ExternCall& extern_call() const { return *std::get<ExternCallPtr>(attr); }
-  const std::string& text() const { return std::get<std::string>(attr); }
+  const std::string& text() const {
+    return kind == StmtKind::Note ? note().text : std::get<std::string>(attr);
+  }
+  const Note& note() const { return *std::get<NotePtr>(attr); }
   const Stmt& body() const { return stmts.front(); }
 };
 
@@ -263,7 +275,7 @@ struct BoxCopy {
 Stmt box_store(BulkStore how, BoxCopy box);
 Stmt barrier(std::string reason, SyncInfo::Kind kind = SyncInfo::Kind::Block);
 Stmt synchronise(SyncInfo sync, Expr slot = {});
-Stmt note(std::string text, Stmt body);
+Stmt note(Note note, Stmt body);
 Stmt prefetch(const BufferPtr& buffer, Expr index,
               const std::vector<std::pair<Expr, Expr>>& counts_and_steps);
 Stmt call_extern(ExternCall call, std::vector<Expr> operands);

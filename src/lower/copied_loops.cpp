@@ -116,7 +116,8 @@ ir::Stmt CopiedLoops::finished(ir::Stmt copy, const std::vector<Expr>& condition
     const Expr holds = simple(condition);
     if (!ir::is_one(holds)) copy = ir::if_then(holds, copy);
   }
-  return ir::note(fmt::format("{}: {}", func().name, tree_.scheduled.of(func().id).copy_origin), copy);
+  const std::string& origin = tree_.scheduled.of(func().id).copy_origin;
+  return ir::note({fmt::format("{}: {}", func().name, origin), func().name, origin}, copy);
 }
 
 }  // namespace calotype::lower

@@ -192,17 +192,16 @@ class Emitter {
   }
 
   ir::Stmt emit_produce(const Node& node) {
-    std::string text = "produce";
+    ir::Note note{.stage = {}, .origin = tree_.scheduled.of(node.func).compute_origin};
     for (FuncId func : sharing(tree_.scheduled, node.func))
-      text += (func == node.func ? " " : ", ") + tree_.func(func).name;
-    const schedule::FuncSchedule& sched = tree_.scheduled.of(node.func);
-    if (!sched.compute_origin.empty()) text += ": " + sched.compute_origin;
+      note.stage += (func == node.func ? "" : ", ") + tree_.func(func).name;
+    note.text = fmt::format("produce {}{}{}", note.stage, note.origin.empty() ? "" : ": ", note.origin);
     ir::Stmt body = profile_ ? marked_stages(node) : children(node);
     if (const ir::Stmt lines = production_lines(tree_, node.func, ir::make_one(Bool())))
       body = ir::block({first_thread(node.func, lines), body});
     if (profile_)
       body = ir::metered({ir::Meter::Kind::Time, node.func.value, tree_.func(node.func).name}, body);
-    return ir::note(std::move(text), if_used(node.func, body));
+    return ir::note(std::move(note), if_used(node.func, body));
   }
 
   ir::Stmt marked_stages(const Node& produce) {

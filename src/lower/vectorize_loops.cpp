@@ -162,7 +162,7 @@ class Widener {
         return ir::block(std::move(stmts));
       }
       case ir::StmtKind::Note:
-        return ir::note(s->text(), widen(s->body(), mask));
+        return ir::note(s->note(), widen(s->body(), mask));
       case ir::StmtKind::Meter:
         return ir::metered(s->meter(), widen(s->body(), mask));
       case ir::StmtKind::Let:

@@ -1,6 +1,8 @@
 // Arithmetic and memory instructions of a warp: operands gathered, components handed to the memory one by
 // one.
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "sim/machine.h"
@@ -10,6 +12,45 @@ namespace calotype::sim {
 void run_compute(Machine& m, Warp& warp, const Instruction& i) {
   i.compute(m.code.operations[i.site], warp.write(i.result), warp.read(i.a), warp.read(i.b), warp.read(i.c),
             i.result.cells());
+}
+
+namespace {
+
+bool leaves_type(const Operation& operation, std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  const bool beyond_64 = operation.op == ir::Op::Add   ? __builtin_add_overflow(a, b, &result)
+                         : operation.op == ir::Op::Sub ? __builtin_sub_overflow(a, b, &result)
+                                                       : __builtin_mul_overflow(a, b, &result);
+  return beyond_64 || (operation.type.bits == 32 && result != static_cast<std::int32_t>(result));
+}
+
+void report_overflow(Machine& m, const Warp& warp, const Instruction& i, int lane, std::int64_t a,
+                     std::int64_t b) {
+  const Operation& operation = m.code.operations[static_cast<std::size_t>(i.site)];
+  const int thread = m.thread(warp, lane);
+  m.findings.add(Fault::IndexOverflow, m.place(i), [&] {
+    const char* sign = operation.op == ir::Op::Add ? "+" : operation.op == ir::Op::Sub ? "-" : "*";
+    return Finding{.message = fmt::format("an index of {} leaves {}: {} {} {}", m.who(thread),
+                                          operation.type.str(), a, sign, b),
+                   .block = m.block,
+                   .threads = {m.coordinates(thread)},
+                   .accesses = {m.access_of(warp, lane, i, "computes", fmt::format("{} {} {}", a, sign, b))}};
+  });
+}
+
+}  // namespace
+
+void run_index(Machine& m, Warp& warp, const Instruction& i) {
+  run_compute(m, warp, i);
+  const Operation& operation = m.code.operations[static_cast<std::size_t>(i.site)];
+  const LaneMask lanes = i.result.uniform ? 1 : warp.mask;
+  for (int k = 0; k < i.result.components; ++k) {
+    const Cell *a = warp.read(i.a.component(k)), *b = warp.read(i.b.component(k));
+    for_lanes(lanes, [&](int lane) {
+      if (leaves_type(operation, a[lane].i, b[lane].i))
+        report_overflow(m, warp, i, lane, a[lane].i, b[lane].i);
+    });
+  }
 }
 
 namespace {
@@ -32,6 +73,28 @@ LaneMask taking_part(const Machine& m, const Warp& warp, const Instruction& i, i
   return warp.mask & true_lanes(warp, i.b.component(component));
 }
 
+/// For the figures: the elements that each component asks for.
+void count_request(Machine& m, const Warp& warp, const Instruction& i, int components, bool stores) {
+  const AccessSite& site = m.code.accesses[static_cast<std::size_t>(i.site)];
+  const BufferUse& buffer = m.code.buffers[static_cast<std::size_t>(site.buffer)];
+  if (buffer.is_private()) return;
+  if (site.in_bulk || (stores && site.ring >= 0 && i.run == run_ring_store)) {
+    const std::int64_t lanes = std::popcount(warp.mask);
+    return m.figures->bulk(i, site.buffer, lanes * components * buffer.type.bytes(), stores);
+  }
+  std::vector<Figures::Elements> elements;
+  for (int k = 0; k < components; ++k) {
+    const Indices index(warp, i.a, k);
+    Figures::Elements& e = elements.emplace_back();
+    e.lanes = taking_part(m, warp, i, k);
+    for_lanes(e.lanes, [&](int lane) {
+      e.address[static_cast<std::size_t>(lane)] =
+          m.spaces[static_cast<std::size_t>(site.buffer)]->address(index.data()[lane]);
+    });
+  }
+  m.figures->request(i, elements, stores);
+}
+
 Space& space_of(Machine& m, const Instruction& i) { return *m.spaces[m.code.accesses[i.site].buffer]; }
 
 }  // namespace
@@ -39,6 +102,7 @@ Space& space_of(Machine& m, const Instruction& i) { return *m.spaces[m.code.acce
 void run_load(Machine& m, Warp& warp, const Instruction& i) {
   Space& space = space_of(m, i);
   const bool predicated = m.code.accesses[i.site].predicated;
+  if (m.figures) count_request(m, warp, i, i.result.components, false);
   for (int k = 0; k < i.result.components; ++k) {
     const Indices index(warp, i.a, k);
     const LaneMask lanes = taking_part(m, warp, i, k);
@@ -55,6 +119,7 @@ namespace {
 /// Hands each component of a value to `access`.
 template <class Access>
 void for_components(Machine& m, Warp& warp, const Instruction& i, Access access) {
+  if (m.figures) count_request(m, warp, i, i.c.components, true);
   for (int k = 0; k < i.c.components; ++k) {
     const Indices index(warp, i.a, k);
     const LaneMask lanes = taking_part(m, warp, i, k);

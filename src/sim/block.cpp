@@ -52,6 +52,7 @@ void Machine::run() {
 void Machine::start_cluster() {
   clock.block_start = cluster_barrier_ = ++clock.now;
   barriers_.assign(static_cast<std::size_t>(code.cluster), clock.now);
+  fences_ = barriers_;
   block = first_block_;
   block_starts_.push_back({clock.now, first_block_});
   for (const std::unique_ptr<Space>& space : spaces) space->begin_block();
@@ -90,7 +91,9 @@ void Machine::run_warp(Warp& warp) {
   block = first_block_;
   block[0] += warp.rank;
   clock.own = barriers_[static_cast<std::size_t>(warp.rank)];
+  clock.fenced = fences_[static_cast<std::size_t>(warp.rank)];
   clock.others = code.cluster == 1 ? clock.own : cluster_barrier_;
+  if (options.random_landing) let_land();
   const std::int64_t turn = std::int64_t{1} << random_.below(kLongestTurn + 1);
   for (std::int64_t step = 0; step < turn && warp.state == Warp::State::Running && !stopped; ++step) {
     const Instruction& i = code.instructions[static_cast<std::size_t>(warp.next)];
@@ -108,6 +111,22 @@ void Machine::run_warp(Warp& warp) {
         .block = block,
         .threads = {coordinates(thread(warp, 0))}};
   });
+}
+
+/// Some of the copies under way are there already.
+void Machine::let_land() {
+  const auto appear = [&](const Flight& flight) {
+    if (random_.below(4) == 0) spaces[static_cast<std::size_t>(flight.buffer)]->appear(flight);
+  };
+  for (const Warp& warp : warps)
+    for (const Flights& flights : warp.flights)
+      std::for_each(flights.waiting.begin(), flights.waiting.end(), appear);
+  for (const auto& of_block : rings)
+    for (const std::vector<RingSlot>& ring : of_block)
+      for (const RingSlot& slot : ring) {
+        for (const RingSlot::Copy& copy : slot.started) appear(copy.flight);
+        for (const RingSlot::Copy& copy : slot.complete) appear(copy.flight);
+      }
 }
 
 /// All warps wait or have ended: lets those go on that wait at a barrier which is complete. False if there is
@@ -138,7 +157,7 @@ bool Machine::same_barrier(const Warp& waiting, Warp::State state, int rank) {
     findings.add(kind, place(barrier), [&] {
       const int first_thread = thread(waiting, 0), second_thread = thread(second, 0);
       return Finding{.message = fmt::format(fmt::runtime(format), who(first_thread),
-                                            code.barriers[barrier.site], who(second_thread)),
+                                            code.barriers[barrier.site].reason, who(second_thread)),
                      .block = block,
                      .threads = {coordinates(first_thread), coordinates(second_thread)}};
     });
@@ -152,6 +171,12 @@ bool Machine::same_barrier(const Warp& waiting, Warp::State state, int rank) {
   return true;
 }
 
+/// Of the barrier that the warp waits at.
+bool Machine::has_fence(const Warp& waiting) const {
+  const Instruction& barrier = code.instructions[static_cast<std::size_t>(waiting.next - 1)];
+  return code.barriers[static_cast<std::size_t>(barrier.site)].fence;
+}
+
 bool Machine::release_block(int rank) {
   const Warp* waiting = nullptr;
   for (const Warp& warp : warps)
@@ -160,6 +185,7 @@ bool Machine::release_block(int rank) {
   for (Warp& warp : warps)
     if (warp.rank == rank && warp.state == Warp::State::AtBarrier) warp.state = Warp::State::Running;
   barriers_[static_cast<std::size_t>(rank)] = ++clock.now;
+  if (has_fence(*waiting)) fences_[static_cast<std::size_t>(rank)] = clock.now;
   ++report.barriers;
   return true;
 }
@@ -173,6 +199,7 @@ bool Machine::release_cluster() {
     if (warp.state == Warp::State::AtClusterBarrier) warp.state = Warp::State::Running;
   cluster_barrier_ = ++clock.now;
   barriers_.assign(barriers_.size(), clock.now);
+  if (has_fence(*waiting)) fences_ = barriers_;
   ++report.barriers;
   return true;
 }
@@ -180,6 +207,7 @@ bool Machine::release_cluster() {
 void Machine::count_instructions() {
   for (std::size_t i = 0; i < executed_.size(); ++i)
     if (executed_[i] > 0) report.instructions[code.instructions[i].name] += executed_[i];
+  if (figures) report.stages = figures->of_stages(executed_);
 }
 
 }  // namespace calotype::sim

@@ -36,14 +36,20 @@ class Box {
     const std::int64_t elements = map_.elements();
     for (std::int64_t i = 0; i < elements; ++i) start(place_of(first_ + i), value_of(i));
     m_.report.stores += elements;
+    if (m_.figures) count();
   }
 
  private:
+  void count() {
+    const std::int64_t bytes = map_.elements() * size_;
+    m_.figures->bulk(instruction_, access_.buffer, bytes, true);
+    m_.figures->bulk_from_global(instruction_, bytes);
+  }
   std::int64_t at(Register r) const { return warp_.read(r)[r.uniform ? 0 : lane_].i; }
 
   void require_multiple(std::int64_t byte, std::int64_t multiple, const char* verb, const char* of) {
     if (byte % multiple == 0) return;
-    report(Fault::Misaligned, fmt::format("{} starts a box of {}, which {} byte {} {}, no multiple of {}",
+    report(Fault::IllegalBox, fmt::format("{} starts a box of {}, which {} byte {} {}, no multiple of {}",
                                           who(), map_.source->name, verb, byte, of, multiple));
   }
 
@@ -55,7 +61,8 @@ class Box {
                      .buffer = buffer_.name,
                      .block = m_.block,
                      .threads = {m_.coordinates(m_.thread(warp_, lane_))},
-                     .index = first_};
+                     .index = first_,
+                     .accesses = {m_.access_of(warp_, lane_, instruction_, "copies to", access_.text)}};
     });
   }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "calotype/error.h"
 #include "ir/value.h"
@@ -74,7 +75,9 @@ Register Builder::spread_constant(Register r) {
 Register Builder::operation(Operation operation, Register a, Register b, Register c, int components,
                             bool uniform) {
   const Register result = reserve(components, uniform);
-  Instruction& i = emit(run_compute, ir::info(operation.op).name);
+  const bool watched = watching_ && operation.type.is_int() && operation.type.bits >= 32 &&
+                       (operation.op == Op::Add || operation.op == Op::Sub || operation.op == Op::Mul);
+  Instruction& i = emit(watched ? run_index : run_compute, ir::info(operation.op).name);
   i.compute = select_compute(operation);
   i.site = static_cast<int>(code_.operations.size());
   i.result = result;
@@ -120,9 +123,16 @@ Register Builder::copy(Register r, bool uniform) {
 
 Register Builder::value(const Expr& e) {
   const auto found = known_.find(e.node().get());
-  if (found != known_.end()) return found->second;
+  if (found != known_.end() && (found->second.watched || !watching_)) return found->second.at;
   const Register r = make_value(e);
-  known_.emplace(e.node().get(), r);
+  known_.insert_or_assign(e.node().get(), Known{r, watching_});
+  return r;
+}
+
+Register Builder::index(const Expr& e, int components) {
+  const bool before = std::exchange(watching_, true);
+  const Register r = value(e, components);
+  watching_ = before;
   return r;
 }
 
@@ -276,9 +286,11 @@ Register Builder::load(const Expr& e) {
   const int lanes = e->type.lanes;
   Register predicate;
   if (predicated) predicate = value(e->args[0], lanes);
-  const Register at = value(index, lanes);
+  // Where the predicate is false there may be no such element.
+  const Register at = predicated ? value(index, lanes) : this->index(index, lanes);
   const Register result = reserve(lanes, false);
   const int site = access(buffer, index, predicated);
+  code_.accesses.back().in_bulk = in_bulk_;
   Instruction& i = emit(run_load, guarded ? "LoadIf" : "Load");
   i.result = result;
   i.a = at;
@@ -293,17 +305,23 @@ int Builder::ring_index(const ir::Ring& ring) const {
   refuse(code_, "a ring that the kernel does not have", ring.name);
 }
 
+void Builder::note_written(int buffer) {
+  BufferUse& use = code_.buffers[static_cast<std::size_t>(buffer)];
+  use.written = true;
+  if (use.stage.empty()) use.stage = code_.stage_of(scope_);
+}
+
 void Builder::box_store(const ir::Stmt& s) {
   const ir::BulkStore& how = *s->bulk();
   if (how.buffer->space != ir::MemorySpace::Shared)
     refuse(code_, fmt::format("a box is copied to '{}', which is in {} memory", how.buffer->name,
                               ir::to_string(how.buffer->space)));
   BoxSite box;
-  for (std::size_t d = 4; d < s->exprs.size(); ++d) box.start.push_back(value(s->exprs[d], 1));
-  const Register at = value(s->exprs[2], 1), slot = value(s->exprs[3], 1);
+  for (std::size_t d = 4; d < s->exprs.size(); ++d) box.start.push_back(index(s->exprs[d], 1));
+  const Register at = index(s->exprs[2], 1), slot = value(s->exprs[3], 1);
   box.access = access(how.buffer, s->exprs[2], false);
   code_.accesses.back().ring = ring_index(*how.ring);
-  code_.buffers[static_cast<std::size_t>(code_.accesses.back().buffer)].written = true;
+  note_written(code_.accesses.back().buffer);
   const auto tensor = std::find(code_.tensors.begin(), code_.tensors.end(), how.map);
   if (tensor == code_.tensors.end()) refuse(code_, "a tensor that the kernel does not have", how.map->name);
   box.tensor = static_cast<int>(tensor - code_.tensors.begin());
@@ -325,12 +343,14 @@ void Builder::store(const ir::Stmt& s) {
   const int lanes = std::max(stored->type.lanes, index->type.lanes);
   const bool predicated = predicate.defined() && !ir::is_one(predicate);
   if (s->remote() && (predicated || lanes > 1)) refuse(code_, "a store of vectors to another block");
+  in_bulk_ = s->bulk() != nullptr;
   const Register content = value(stored, lanes);
+  in_bulk_ = false;
   Register condition;
   if (predicated) condition = value(predicate, lanes);
-  const Register at = value(index, lanes);
+  const Register at = predicated ? value(index, lanes) : this->index(index, lanes);
   const int site = access(buffer, index, predicated);
-  code_.buffers[static_cast<std::size_t>(code_.accesses.back().buffer)].written = true;
+  note_written(code_.accesses.back().buffer);
   if (const ir::Atomic* update = s->atomic()) {
     code_.accesses.back().operation = static_cast<int>(code_.operations.size());
     code_.operations.push_back({update->op, type, {type, type}, 2});

@@ -35,8 +35,17 @@ class Builder {
 
   // Instructions
   Instruction& emit(Handler run, const char* name) {
-    return code_.instructions.emplace_back(Instruction{run, name});
+    Instruction& i = code_.instructions.emplace_back(Instruction{run, name});
+    i.scope = scope_;
+    return i;
   }
+  /// What is emitted until `leave` stands in this.
+  void enter(Scope scope) {
+    scope.outer = scope_;
+    scope_ = static_cast<int>(code_.scopes.size());
+    code_.scopes.push_back(std::move(scope));
+  }
+  void leave() { scope_ = code_.scopes[static_cast<std::size_t>(scope_)].outer; }
   int position() const { return static_cast<int>(code_.instructions.size()); }
   Instruction& at(int position) { return code_.instructions[static_cast<std::size_t>(position)]; }
 
@@ -44,6 +53,8 @@ class Builder {
   Register value(const Expr& e);
   /// The value as it is, in that many components.
   Register value(const Expr& e, int components);
+  /// The value of an index, or what one comes of: sums and products that leave their type are found.
+  Register index(const Expr& e, int components);
   /// The value in that many components and, unless `uniform`, one a lane.
   Register shaped(Register r, Type element, int components, bool uniform);
   /// A copy that may change, as the variable of a loop does.
@@ -64,16 +75,25 @@ class Builder {
   Register reduce(const Expr& e);
   Register load(const Expr& e);
   Register shuffle(const Expr& e);
+  void note_written(int buffer);
   int access(const ir::BufferPtr& buffer, const Expr& index, bool predicated);
   Register spread_over_lanes(Register r, Type element);
   Register spread_constant(Register r);
   Register repeat(Compute compute, const char* name, Register r, Register result, Type element);
 
+  struct Known {
+    Register at;
+    bool watched;  ///< as an index
+  };
+
   Code& code_;
+  bool watching_ = false;
+  bool in_bulk_ = false;
+  int scope_ = -1;
   int top_ = 0;
   std::unordered_map<std::uint64_t, Register> symbols_;
   std::unordered_map<const ir::Buffer*, int> buffers_;
-  std::unordered_map<const ir::ExprNode*, Register> known_;  ///< values of this statement's shared nodes
+  std::unordered_map<const ir::ExprNode*, Known> known_;     ///< values of this statement's shared nodes
   std::unordered_map<int, Register> spreads_;                ///< of this statement's uniform registers
   std::map<std::tuple<std::int64_t, bool>, int> constants_;  ///< by bits and whether spread over lanes
 };

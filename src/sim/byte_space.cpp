@@ -27,6 +27,7 @@ class ByteSpace : public Space {
   void load(const WarpAccess& a) override {
     Offsets offset;
     const LaneMask lanes = locate(a, offset, "reads");
+    note(a, lanes, offset, "reads");
     for_lanes(a.lanes & ~lanes, [&](int lane) { a.cells[lane] = poison(buffer_.type); });
     if (region_.shadow) for_lanes(lanes, [&](int lane) { watch_read(a, lane, offset[lane]); });
     decode_lanes(a.cells, lanes, offset);
@@ -35,6 +36,7 @@ class ByteSpace : public Space {
   void store(const WarpAccess& a) override {
     Offsets offset;
     const LaneMask lanes = locate(a, offset, "writes");
+    note(a, lanes, offset, "writes");
     if (region_.shadow) for_lanes(lanes, [&](int lane) { watch_write(a, lane, offset); });
     for_lanes(lanes, [&](int lane) { encode(buffer_.type, a.cells[lane], region_.base + offset[lane]); });
   }
@@ -42,16 +44,9 @@ class ByteSpace : public Space {
   void start(const WarpAccess& a) override {
     Offsets offset;
     const LaneMask lanes = locate(a, offset, "copies to");
+    note(a, lanes, offset, "copies to");
     for_lanes(lanes, [&](int lane) {
-      if (region_.shadow) {
-        // Where several threads copy an element it is the same to all of them.
-        const bool once_more =
-            buffer_.idempotent && region_.shadow->under_way(a.machine.clock, offset[lane], size_);
-        // What is sent to another block follows what that one has sent behind its last use of the slot.
-        const bool sent = a.slot != nullptr && a.rank != nullptr;
-        if (!once_more && !sent) watch_write(a, lane, offset);
-        region_.shadow->start(a.machine.clock, offset[lane], size_);
-      }
+      if (region_.shadow) watch_start(a, lane, offset);
       std::memset(region_.base + offset[lane], 0xff, static_cast<std::size_t>(size_));
       Flights& flights = a.warp.flights[static_cast<std::size_t>(lane)];
       const Flight flight{a.machine.code.accesses[a.instruction.site].buffer, offset[lane], a.cells[lane],
@@ -68,9 +63,14 @@ class ByteSpace : public Space {
     if (region_.shadow) region_.shadow->land(m.clock, thread, flight.offset, size_);
   }
 
+  void appear(const Flight& flight) override {
+    encode(buffer_.type, flight.value, region_.base + flight.offset);
+  }
+
   void update(const WarpAccess& a, const Operation& operation) override {
     Offsets offset;
     const LaneMask lanes = locate(a, offset, "updates");
+    note(a, lanes, offset, "updates");
     for_lanes(lanes, [&](int lane) {
       if (region_.shadow) watch_update(a, lane, offset[lane]);
       Cell result;
@@ -78,6 +78,11 @@ class ByteSpace : public Space {
       select_compute(operation)(operation, &result, &old, &a.cells[lane], nullptr, 1);
       encode(buffer_.type, result, region_.base + offset[lane]);
     });
+  }
+
+  std::int64_t address(std::int64_t index) const override {
+    const std::int64_t first = buffer_.is_shared() ? 0 : reinterpret_cast<std::intptr_t>(region_.base);
+    return first + origin_ + layout::swizzled(index, buffer_.swizzle, size_) * size_;
   }
 
   /// Every buffer of a block clears its own bytes; together they clear what is used.
@@ -97,7 +102,7 @@ class ByteSpace : public Space {
     for_lanes(a.lanes, [&](int lane) {
       const std::int64_t index = a.index[lane];
       if (index < first_ || index >= end_) {
-        report(a, lane, Fault::OutOfBounds, [&](const std::string& who, const std::string& text) {
+        report(a, lane, Fault::OutOfBounds, verb, [&](const std::string& who, const std::string& text) {
           return fmt::format("{} {} {}, element {} where those from {} to {} are legal", who, verb, text,
                              index, first_, end_ - 1);
         });
@@ -105,7 +110,7 @@ class ByteSpace : public Space {
       }
       const std::int64_t rank = a.rank ? a.rank[lane] : a.warp.rank;
       if (rank < 0 || rank >= a.machine.code.cluster) {
-        report(a, lane, Fault::OutOfBounds, [&](const std::string& who, const std::string& text) {
+        report(a, lane, Fault::OutOfBounds, verb, [&](const std::string& who, const std::string& text) {
           return fmt::format("{} {} {} of the block of rank {} in a cluster of {}", who, verb, text, rank,
                              a.machine.code.cluster);
         });
@@ -133,7 +138,7 @@ class ByteSpace : public Space {
 
   void watch_copies(const WarpAccess& a, int lane, std::int64_t offset, const char* verb) {
     if (!buffer_.is_shared() || !region_.shadow->under_way(a.machine.clock, offset, size_)) return;
-    report(a, lane, Fault::Unfinished, [&](const std::string& who, const std::string& text) {
+    report(a, lane, Fault::Unfinished, verb, [&](const std::string& who, const std::string& text) {
       return fmt::format("{} {} {}, to which a copy is under way that nobody has waited for", who, verb,
                          text);
     });
@@ -141,7 +146,7 @@ class ByteSpace : public Space {
 
   void watch_initialised(const WarpAccess& a, int lane, std::int64_t offset) {
     if (!buffer_.is_shared() || region_.shadow->written(a.machine.clock, offset, size_)) return;
-    report(a, lane, Fault::Uninitialised, [](const std::string& who, const std::string& text) {
+    report(a, lane, Fault::Uninitialised, "reads", [](const std::string& who, const std::string& text) {
       return fmt::format("{} reads {}, which no thread of the block has written", who, text);
     });
   }
@@ -150,7 +155,7 @@ class ByteSpace : public Space {
     watch_initialised(a, lane, offset);
     Machine& m = a.machine;
     const Conflict conflict = region_.shadow->update(m.clock, m.thread(a.warp, lane), offset, size_);
-    if (conflict) race(a, lane, "updates", conflict);
+    if (conflict) race(a, lane, "updates", offset, conflict);
   }
 
   void watch_read(const WarpAccess& a, int lane, std::int64_t offset) {
@@ -158,7 +163,7 @@ class ByteSpace : public Space {
     watch_initialised(a, lane, offset);
     watch_copies(a, lane, offset, "reads");
     const Conflict conflict = region_.shadow->read(m.clock, m.thread(a.warp, lane), offset, size_);
-    if (conflict) race(a, lane, "reads", conflict);
+    if (conflict) race(a, lane, "reads", offset, conflict);
   }
 
   void watch_write(const WarpAccess& a, int lane, const Offsets& offset) {
@@ -166,7 +171,54 @@ class ByteSpace : public Space {
     if (!buffer_.idempotent) watch_copies(a, lane, offset[lane], "writes");
     const Conflict conflict = region_.shadow->write(m.clock, m.thread(a.warp, lane), offset[lane], size_);
     if (conflict && !same_store(a, lane, offset, conflict) && !same_value(a, lane, offset, conflict))
-      race(a, lane, "writes", conflict);
+      race(a, lane, "writes", offset[lane], conflict);
+  }
+
+  /// A copy begins.
+  void watch_start(const WarpAccess& a, int lane, const Offsets& offset) {
+    Shadow& shadow = *region_.shadow;
+    const Clock& clock = a.machine.clock;
+    // Where several threads copy an element it is the same to all of them.
+    const bool once_more = buffer_.idempotent && shadow.under_way(clock, offset[lane], size_);
+    // What is sent to another block follows what that one has sent behind its last use of the slot.
+    const bool sent = a.slot != nullptr && a.rank != nullptr;
+    if (!sent && a.slot != nullptr) {
+      watch_fence(a, lane, offset[lane]);
+      if (!once_more) watch_slot(a, lane, offset);
+    } else if (!once_more && !sent) {
+      watch_write(a, lane, offset);
+    }
+    shadow.start(clock, offset[lane], size_);
+  }
+
+  /// Bulk copies go by another path to memory than the threads.
+  void watch_fence(const WarpAccess& a, int lane, std::int64_t offset) const {
+    Machine& m = a.machine;
+    const Conflict conflict = region_.shadow->unfenced(m.clock, offset, size_);
+    if (!conflict) return;
+    conflicts(a, lane, Fault::MissingFence, "copies to", offset, conflict,
+              [&](const std::string& who, const std::string& text) {
+                return fmt::format(
+                    "{} copies to {} in bulk, which {} has {} with no fence of the copies in between", who,
+                    text, m.who(conflict.thread, m.block_of(conflict.interval)), done(conflict));
+              });
+  }
+
+  void watch_slot(const WarpAccess& a, int lane, const Offsets& offset) const {
+    Machine& m = a.machine;
+    if (!buffer_.idempotent && region_.shadow->under_way(m.clock, offset[lane], size_))
+      report(a, lane, Fault::RingOverwrite, "copies to", [](const std::string& who, const std::string& text) {
+        return fmt::format("{} copies to {}, to which another copy is under way that nobody has waited for",
+                           who, text);
+      });
+    const Conflict conflict =
+        region_.shadow->write_by_copy(m.clock, m.thread(a.warp, lane), offset[lane], size_);
+    if (!conflict || same_value(a, lane, offset, conflict)) return;
+    conflicts(a, lane, Fault::RingOverwrite, "copies to", offset[lane], conflict,
+              [&](const std::string& who, const std::string& text) {
+                return fmt::format("{} copies to {}, which {} has {} with no barrier in between", who, text,
+                                   m.who(conflict.thread, m.block_of(conflict.interval)), done(conflict));
+              });
   }
 
   /// Whether the other write, which the program says may happen at the same time, was of the same value.
@@ -185,37 +237,63 @@ class ByteSpace : public Space {
            a.cells[other].i == a.cells[lane].i;
   }
 
-  void race(const WarpAccess& a, int lane, const char* verb, const Conflict& conflict) const {
-    Machine& m = a.machine;
-    const bool other_block = conflict.interval < m.clock.block_start;
-    report(
-        a, lane, Fault::Race,
-        [&](const std::string& who, const std::string& text) {
-          return fmt::format("{} {} {}, which {} has {} {}", who, verb, text,
-                             conflict.thread == Shadow::kAtomic
-                                 ? std::string("an atomic update")
-                                 : m.who(conflict.thread, m.block_of(conflict.interval)),
-                             conflict.with == Conflict::With::Write ? "written" : "read",
-                             other_block ? "in the same launch" : "with no barrier in between");
-        },
-        &conflict);
+  static const char* done(const Conflict& conflict) {
+    return conflict.with == Conflict::With::Write ? "written" : "read";
   }
 
-  /// `message` makes the sentence of the thread's and the access's text.
+  void race(const WarpAccess& a, int lane, const char* verb, std::int64_t offset,
+            const Conflict& conflict) const {
+    Machine& m = a.machine;
+    const bool other_block = conflict.interval < m.clock.block_start;
+    conflicts(
+        a, lane, Fault::Race, verb, offset, conflict, [&](const std::string& who, const std::string& text) {
+          return fmt::format(
+              "{} {} {}, which {} has {} {}", who, verb, text,
+              conflict.thread == Shadow::kAtomic ? std::string("an atomic update")
+                                                 : m.who(conflict.thread, m.block_of(conflict.interval)),
+              done(conflict), other_block ? "in the same launch" : "with no barrier in between");
+        });
+  }
+
+  /// A fault that has another access in it, which is looked for in a second run.
   template <class Message>
-  void report(const WarpAccess& a, int lane, Fault fault, Message message,
-              const Conflict* conflict = nullptr) const {
+  void conflicts(const WarpAccess& a, int lane, Fault fault, const char* verb, std::int64_t offset,
+                 const Conflict& conflict, Message message) const {
+    Machine& m = a.machine;
+    const bool is_new = report(a, lane, fault, verb, message);
+    if (!is_new) return;
+    const int place = m.place(a.instruction);
+    if (m.watches()) return m.settle_watched(fault, place);
+    if (conflict.thread == Shadow::kAtomic) return;
+    Finding& finding = m.report.findings.back();
+    finding.threads.push_back(m.coordinates(conflict.thread));
+    m.suspects.push_back({m.report.findings.size() - 1, fault, place, region_.number, offset, conflict.thread,
+                          conflict.interval});
+  }
+
+  /// `message` makes the sentence of the thread's and the access's text. Whether it is the first of its
+  /// place.
+  template <class Message>
+  bool report(const WarpAccess& a, int lane, Fault fault, const char* verb, Message message) const {
     Machine& m = a.machine;
     const int thread = m.thread(a.warp, lane);
-    m.findings.add(fault, m.place(a.instruction), [&] {
-      Finding finding{.message = message(m.who(thread), m.code.accesses[a.instruction.site].text),
-                      .buffer = buffer_.name,
-                      .block = m.block,
-                      .threads = {m.coordinates(thread)},
-                      .index = a.index[lane]};
-      if (conflict != nullptr && conflict->thread != Shadow::kAtomic)
-        finding.threads.push_back(m.coordinates(conflict->thread));
-      return finding;
+    return m.findings.add(fault, m.place(a.instruction), [&] {
+      const std::string& text = m.code.accesses[a.instruction.site].text;
+      return Finding{.message = message(m.who(thread), text),
+                     .buffer = buffer_.name,
+                     .block = m.block,
+                     .threads = {m.coordinates(thread)},
+                     .index = a.index[lane],
+                     .accesses = {m.access_of(a.warp, lane, a.instruction, verb, text)}};
+    });
+  }
+
+  /// In a second run.
+  void note(const WarpAccess& a, LaneMask lanes, const Offsets& offset, const char* verb) const {
+    if (!a.machine.watches()) return;
+    const bool starts = verb[0] == 'c';
+    for_lanes(lanes, [&](int lane) {
+      a.machine.note_access(region_, offset[lane], size_, a.warp, lane, a.instruction, verb, starts);
     });
   }
 

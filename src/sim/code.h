@@ -43,6 +43,15 @@ struct Warp;
 struct Instruction;
 using Handler = void (*)(Machine&, Warp&, const Instruction&);
 
+/// What code stands in: the production of a stage, or a loop.
+struct Scope {
+  int outer = -1;      ///< into Code::scopes; -1: the kernel
+  std::string stage;   ///< of a production, and of a loop that says so: the Func
+  std::string origin;  ///< the directive that has made it
+  std::string loop;    ///< the variable's name; empty: no loop
+  Register variable = {};
+};
+
 struct Instruction {
   Handler run;
   const char* name;           ///< for counters
@@ -50,6 +59,7 @@ struct Instruction {
   Compute compute = nullptr;  ///< arithmetic only
   int site = 0;               ///< into the table of the handler: operations, accesses, checks ...
   int target = 0;             ///< of a jump
+  int scope = -1;             ///< into Code::scopes
 };
 
 /// A buffer of the program: an argument, or an allocation of constant size.
@@ -63,6 +73,7 @@ struct BufferUse {
   bool written = false;      ///< there is a store to it
   bool idempotent = false;   ///< several threads may write an element, all of them the same value
   std::int64_t swizzle = 0;  ///< Shared: bytes of the rows of layout/swizzle.h, 0: none
+  std::string stage = {};    ///< of an allocation: whose code writes it first
   bool is_private() const { return space == ir::MemorySpace::Local || space == ir::MemorySpace::Register; }
   bool is_shared() const { return space == ir::MemorySpace::Shared; }
 };
@@ -71,8 +82,9 @@ struct AccessSite {
   int buffer = 0;    ///< into Code::buffers
   std::string text;  ///< "tile[y*33 + x]"
   bool predicated = false;
-  int operation = -1;  ///< of an atomic update: into Code::operations
-  int ring = -1;       ///< of an element of a bulk copy: into Code::rings
+  int operation = -1;    ///< of an atomic update: into Code::operations
+  int ring = -1;         ///< of an element of a bulk copy: into Code::rings
+  bool in_bulk = false;  ///< of a load: what it reads goes in bulk, past the threads
 };
 
 /// A copy of a box: how its elements are accessed, and where it begins in the tensor.
@@ -89,9 +101,15 @@ struct CheckSite {
   std::vector<Type> types;
 };
 
+struct BarrierSite {
+  std::string reason;
+  bool fence = false;  ///< what threads have done in shared memory comes before bulk copies behind it
+};
+
 struct Code {
   std::string name;
   std::vector<Instruction> instructions;
+  std::vector<Scope> scopes;
   std::vector<Cell> constants;
   int registers = 0;  ///< cells a warp
   std::vector<Operation> operations;
@@ -99,10 +117,10 @@ struct Code {
   std::vector<BoxSite> boxes;
   std::vector<ir::TensorMapPtr> tensors;
   std::vector<CheckSite> checks;
-  std::vector<std::string> barriers;  ///< their reasons
-  std::vector<BufferUse> buffers;     ///< the function's arguments first
-  int arguments = 0;                  ///< how many of them
-  int privates = 0;                   ///< Local and Register allocations
+  std::vector<BarrierSite> barriers;
+  std::vector<BufferUse> buffers;  ///< the function's arguments first
+  int arguments = 0;               ///< how many of them
+  int privates = 0;                ///< Local and Register allocations
   std::vector<std::pair<Register, Type>> scalars;
   std::array<Register, 3> block_vars, thread_vars;
   std::array<bool, 3> has_block_var{}, has_thread_var{};
@@ -111,6 +129,11 @@ struct Code {
   std::int64_t max_threads = 0, shared_bytes = 0, cluster = 1;
   std::vector<ir::RingPtr> rings;
   std::vector<Register> ring_turns;  ///< of rings that turn
+
+  /// The stage that a scope stands in, and the directive that placed it there, else that of its innermost
+  /// loop.
+  std::string stage_of(int scope) const;
+  std::string origin_of(int scope) const;
 };
 
 }  // namespace calotype::sim

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "sim/builder.h"
+#include "sim/index_uses.h"
 
 namespace calotype::sim {
 namespace {
@@ -33,11 +34,29 @@ class Compiler {
     code_.tensors = function_.tensors;
     declare_arguments();
     declare_threads();
+    in_indices_ = index_uses(function_.body);
+    builder_.enter({.stage = last_stage()});
     statement(function_.body);
     builder_.emit(run_exit, "Exit");
   }
 
  private:
+  /// What the kernel is there for: code that stands in no production belongs to the last stage, which is what
+  /// it writes to the memory of others.
+  std::string last_stage() const {
+    std::string name;
+    ir::visit(function_.body, [&](const ir::Stmt& s) {
+      if (s->kind != StmtKind::Store) return;
+      const ir::MemorySpace space = s->buffer()->space;
+      if (space == ir::MemorySpace::Argument || space == ir::MemorySpace::Global) name = s->buffer()->name;
+    });
+    // Of a Tuple there is a buffer for each value: NAME.0 and on.
+    const std::size_t dot = name.rfind('.');
+    const bool numbered = dot != std::string::npos && dot + 1 < name.size() &&
+                          name.find_first_not_of("0123456789", dot + 1) == std::string::npos;
+    return numbered ? name.substr(0, dot) : name;
+  }
+
   void declare_arguments() {
     for (const ir::BufferPtr& b : function_.buffers) {
       if (b->space != ir::MemorySpace::Argument && b->space != ir::MemorySpace::Global)
@@ -83,7 +102,7 @@ class Compiler {
         for (const ir::Stmt& child : s->stmts) statement(child);
         break;
       case StmtKind::Let:
-        builder_.bind(s->symbol(), builder_.value(s->exprs[0]));
+        builder_.bind(s->symbol(), bound(s));
         body(s->body());
         break;
       case StmtKind::For:
@@ -93,17 +112,7 @@ class Compiler {
         branch(s);
         break;
       case StmtKind::Store:
-        if (s->box()) {
-          box(s);
-          break;
-        }
-        if (s->bulk() && !is_element(s)) {
-          statement(row_elements(s));
-          break;
-        }
-        if (s->exprs.size() != (s->bulk() ? 6u : s->remote() ? 4u : 3u))
-          refuse(code_, "an access is not flat", ir::to_string(s));
-        builder_.store(s);
+        store(s);
         break;
       case StmtKind::Allocate:
         allocate(s);
@@ -118,7 +127,9 @@ class Compiler {
         synchronisation(s);
         break;
       case StmtKind::Note:
+        builder_.enter({.stage = s->note().stage, .origin = s->note().origin});
         statement(s->body());
+        builder_.leave();
         break;
       case StmtKind::Prefetch:
         refuse(code_, "a prefetch in a kernel", ir::to_string(s));
@@ -130,6 +141,20 @@ class Compiler {
         refuse(code_, "a lock in a kernel", ir::to_string(s));
     }
     builder_.release(mark);
+  }
+
+  Register bound(const ir::Stmt& let) {
+    const Expr& value = let->exprs[0];
+    return in_indices_.count(let->symbol()->unique) ? builder_.index(value, value->type.lanes)
+                                                    : builder_.value(value);
+  }
+
+  void store(const ir::Stmt& s) {
+    if (s->box()) return box(s);
+    if (s->bulk() && !is_element(s)) return statement(row_elements(s));
+    if (s->exprs.size() != (s->bulk() ? 6u : s->remote() ? 4u : 3u))
+      refuse(code_, "an access is not flat", ir::to_string(s));
+    builder_.store(s);
   }
 
   /// A statement that runs later than what was computed so far: it keeps registers in use, but no value of a
@@ -201,14 +226,14 @@ class Compiler {
     const ir::SyncInfo& sync = s->sync();
     switch (sync.kind) {
       case ir::SyncInfo::Kind::Block:
-        code_.barriers.push_back(sync.reason);
+        code_.barriers.push_back({sync.reason, sync.fence});
         builder_.emit(run_barrier, "Barrier").site = static_cast<int>(code_.barriers.size()) - 1;
         break;
       case ir::SyncInfo::Kind::ClusterArrive:
         break;  // all is ordered where the others are waited for
       case ir::SyncInfo::Kind::ClusterWait:
       case ir::SyncInfo::Kind::Cluster:
-        code_.barriers.push_back(sync.reason);
+        code_.barriers.push_back({sync.reason, sync.fence});
         builder_.emit(run_cluster_barrier, "ClusterBarrier").site =
             static_cast<int>(code_.barriers.size()) - 1;
         break;
@@ -254,19 +279,21 @@ class Compiler {
     const Type type = info.var->type;
     if (!type.is_int() || type.bits < 32 || type.is_vector())
       refuse(code_, fmt::format("the variable of loop '{}' is {}", info.var->name, type.str()));
-    const Register min = builder_.value(s->exprs[0]), extent = builder_.value(s->exprs[1]);
+    const Register min = builder_.index(s->exprs[0], 1), extent = builder_.index(s->exprs[1], 1);
     const bool uniform = min.uniform && extent.uniform;
     const Register variable = builder_.copy(min, uniform), left = builder_.copy(extent, uniform);
     builder_.bind(info.var, variable);
 
     const int enter = builder_.position();
     builder_.emit(run_enter_loop, "Loop").b = left;
+    builder_.enter({.stage = info.func, .origin = info.origin, .loop = info.var->name, .variable = variable});
     body(s->body());
     Instruction& next = builder_.emit(run_next, "Next");
     next.result = variable;
     next.b = left;
     next.site = type.bits;
     next.target = enter + 1;
+    builder_.leave();
     builder_.at(enter).target = builder_.position();
   }
 
@@ -332,6 +359,7 @@ class Compiler {
   }
 
   const lower::Function& function_;
+  std::unordered_set<std::uint64_t> in_indices_;
   Code& code_;
   Builder builder_;
 };

@@ -136,7 +136,7 @@ void wait_at_barrier(Machine& m, Warp& warp, const Instruction& i, Warp::State s
   const int elsewhere = m.thread(warp, std::countr_zero(missing));
   m.findings.add(Fault::Divergence, m.place(i), [&] {
     return Finding{.message = fmt::format("the barrier ({}) is reached by {} but not by {} of the same warp",
-                                          m.code.barriers[i.site], m.who(here), m.who(elsewhere)),
+                                          m.code.barriers[i.site].reason, m.who(here), m.who(elsewhere)),
                    .block = m.block,
                    .threads = {m.coordinates(here), m.coordinates(elsewhere)}};
   });

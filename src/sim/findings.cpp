@@ -16,18 +16,36 @@ const char* to_string(Fault fault) {
       return "uninitialised read";
     case Fault::Unfinished:
       return "unfinished copy";
+    case Fault::MissingFence:
+      return "missing fence";
+    case Fault::RingOverwrite:
+      return "ring overwrite";
+    case Fault::PhaseMisuse:
+      return "phase misuse";
     case Fault::Divergence:
       return "barrier divergence";
     case Fault::Deadlock:
       return "deadlock";
     case Fault::Misaligned:
       return "misaligned access";
+    case Fault::IllegalBox:
+      return "illegal box";
+    case Fault::IndexOverflow:
+      return "index overflow";
     case Fault::CheckFailed:
       return "check failed";
     case Fault::StepLimit:
       return "step limit";
   }
   return "";
+}
+
+void Findings::place_in_program(Finding& finding, int place) const {
+  finding.kernel = code_.name;
+  if (place < 0) return;
+  const int scope = code_.instructions[static_cast<std::size_t>(place)].scope;
+  finding.stage = code_.stage_of(scope);
+  finding.directive = code_.origin_of(scope);
 }
 
 bool Findings::seen_before(Fault fault, int place) {

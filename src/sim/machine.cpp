@@ -15,10 +15,12 @@ Machine::Machine(const Code& code, const Launch& launch, const Options& options,
       launch(launch),
       options(options),
       report(report),
-      findings(report, options.max_findings),
+      findings(code, report, options.max_findings),
       executed_(code.instructions.size()),
       threads_(launch.block[0] * launch.block[1] * launch.block[2]),
-      random_(options.seed) {}
+      random_(options.seed) {
+  if (options.figures) figures.emplace(code);
+}
 
 Coordinates Machine::coordinates(int thread) const {
   const auto& size = launch.block;
@@ -62,6 +64,7 @@ void Machine::make_global_regions() {
 
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     Region& region = *regions_.emplace_back(std::make_unique<Region>());
+    region.number = static_cast<int>(regions_.size());
     region.base = first_byte(order[begin]);
     std::int64_t granule = 0;
     bool written = false;
@@ -85,6 +88,7 @@ void Machine::make_global_regions() {
 
 void Machine::make_shared_region() {
   Region& region = *regions_.emplace_back(std::make_unique<Region>());
+  region.number = static_cast<int>(regions_.size());
   constexpr std::int64_t align = 128;  // of every buffer, so that each block has the same pieces
   region.blocks = code.cluster;
   region.per_block = (code.shared_bytes + align - 1) / align * align;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/code.h"
+#include "sim/figures.h"
 #include "sim/findings.h"
 #include "sim/random.h"
 #include "sim/space.h"
@@ -42,9 +43,20 @@ struct RingSlot {
     Flight flight;
   };
   std::deque<Copy> started, complete;  ///< the latter happen when somebody has waited for them
-  int arrived = 0;                     ///< warps
+  std::vector<bool> arrived;           ///< by number of the warp
   std::int64_t sent = 0, due = 0;      ///< bytes from blocks of the cluster: those that have come, and shall
   std::int64_t turns = 0;              ///< how often it has been complete
+};
+
+/// An access that a finding is in conflict with, as the shadow knows it.
+struct Suspect {
+  std::size_t finding = 0;  ///< into Report::findings
+  Fault fault = Fault::Race;
+  int place = 0;  ///< of the finding
+  int region = 0;
+  std::int64_t offset = 0;  ///< bytes in the region
+  int thread = 0;
+  std::uint32_t interval = 0;
 };
 
 struct Machine;
@@ -68,6 +80,7 @@ struct Warp {
   std::vector<PrivateArray> privates;
   std::array<Flights, kWarp> flights;
   std::vector<std::vector<std::int64_t>> arrivals;  ///< at each slot of each ring
+  std::vector<std::vector<std::int64_t>> waits;     ///< for each that have ended
   const Cell* constants = nullptr;
 
   const Cell* read(Register r) const { return r.at >= 0 ? registers.data() + r.at : constants + ~r.at; }
@@ -102,6 +115,18 @@ struct Machine {
   /// The first block of the cluster that an interval of the clock belongs to.
   const Coordinates& block_of(std::uint32_t interval) const;
   int place(const Instruction& i) const { return static_cast<int>(&i - code.instructions.data()); }
+  /// What a lane does with an element, with the loops around it.
+  ThreadAccess access_of(const Warp& warp, int lane, const Instruction& i, const std::string& verb,
+                         const std::string& text) const;
+
+  // A second run of the same launch, which finds the accesses of suspects
+  void watch_for(const std::vector<Suspect>& suspects);
+  bool watches() const { return !watched_.empty(); }
+  void note_access(const Region& region, std::int64_t offset, std::int64_t bytes, const Warp& warp, int lane,
+                   const Instruction& i, const char* verb, bool starts);
+  /// The finding has come up again: what follows is later than the access that it conflicts with.
+  void settle_watched(Fault fault, int place);
+  void tell_suspects(std::vector<Finding>& of) const;
 
   const Code& code;
   const Launch& launch;
@@ -113,7 +138,9 @@ struct Machine {
   std::vector<std::vector<std::vector<RingSlot>>> rings;  ///< by rank in the cluster and number
   Coordinates block{};                                    ///< of the warp that runs
   Clock clock;
-  bool stopped = false;  ///< a check failed, or the limit of steps is reached
+  std::optional<Figures> figures;  ///< with Options::figures
+  bool stopped = false;            ///< a check failed, or the limit of steps is reached
+  std::vector<Suspect> suspects;
 
  private:
   struct BlockStart {
@@ -133,11 +160,13 @@ struct Machine {
   bool release_barriers();
   bool release_block(int rank);
   bool release_cluster();
+  bool has_fence(const Warp& waiting) const;
   bool release_rings();
   void stuck_at_rings();
   void make_rings();
   bool same_barrier(const Warp& waiting, Warp::State state, int rank);
   void count_instructions();
+  void let_land();
 
   std::vector<std::unique_ptr<Region>> regions_;
   std::vector<std::byte> shared_;
@@ -145,7 +174,14 @@ struct Machine {
   Coordinates first_block_{};            ///< of the running cluster
   std::vector<std::uint32_t> barriers_;  ///< by rank: the interval since the block's last barrier
   std::uint32_t cluster_barrier_ = 0;    ///< and since the cluster's
-  std::vector<std::int64_t> executed_;   ///< times of each instruction
+  std::vector<std::uint32_t> fences_;    ///< by rank: the interval since the last one with a fence
+  struct Watched {
+    Suspect suspect;
+    ThreadAccess access;  ///< the latest that it may be; no verb: none
+    bool settled = false;
+  };
+  std::vector<Watched> watched_;
+  std::vector<std::int64_t> executed_;  ///< times of each instruction
   std::int64_t steps_ = 0;
   std::int64_t threads_ = 0;
   Random random_;
@@ -153,6 +189,8 @@ struct Machine {
 
 // Handlers that the compiler puts into instructions. Compute: result, a, b, c and a site of Code::operations.
 void run_compute(Machine&, Warp&, const Instruction&);
+// The same of signed sums, differences and products that an index comes of: beyond their type they are found.
+void run_index(Machine&, Warp&, const Instruction&);
 // Memory: `a` index, `b` predicate if the site has one; `result` of a load, `c` value of a store; a site of
 // Code::accesses. Allocate: a site of Code::buffers.
 void run_load(Machine&, Warp&, const Instruction&);

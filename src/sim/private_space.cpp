@@ -61,6 +61,8 @@ class PrivateSpace : public Space {
     });
   }
 
+  std::int64_t address(std::int64_t index) const override { return index * buffer_.type.bytes(); }
+
   void allocate(Warp& warp, LaneMask lanes) override {
     for (LaneMask& written : array_of(warp).written) written &= ~lanes;
   }
@@ -98,12 +100,13 @@ class PrivateSpace : public Space {
     Machine& m = a.machine;
     const int thread = m.thread(a.warp, lane);
     m.findings.add(fault, m.place(a.instruction), [&] {
-      return Finding{.message = fmt::format("{} {} {}, {}", m.who(thread), verb,
-                                            m.code.accesses[a.instruction.site].text, detail),
+      const std::string& text = m.code.accesses[a.instruction.site].text;
+      return Finding{.message = fmt::format("{} {} {}, {}", m.who(thread), verb, text, detail),
                      .buffer = buffer_.name,
                      .block = m.block,
                      .threads = {m.coordinates(thread)},
-                     .index = e};
+                     .index = e,
+                     .accesses = {m.access_of(a.warp, lane, a.instruction, verb, text)}};
     });
   }
 

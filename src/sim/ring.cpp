@@ -38,14 +38,25 @@ void require_whole(Machine& m, const Warp& warp, const Instruction& i) {
 }
 
 /// Complete if all warps have arrived and all bytes have come.
-void settle(const Machine& m, RingSlot& slot) {
-  const auto of_block = static_cast<int>(m.warps.size()) / static_cast<int>(m.code.cluster);
-  if (slot.arrived < of_block || slot.sent != slot.due) return;
-  slot.arrived = 0;
+void settle(const Machine&, RingSlot& slot) {
+  if (std::find(slot.arrived.begin(), slot.arrived.end(), false) != slot.arrived.end()) return;
+  if (slot.sent != slot.due) return;
+  slot.arrived.assign(slot.arrived.size(), false);
   slot.sent = slot.due = 0;
   ++slot.turns;
   slot.complete.insert(slot.complete.end(), slot.started.begin(), slot.started.end());
   slot.started.clear();
+}
+
+void misused(Machine& m, const Warp& warp, const Instruction& i, const char* how) {
+  const int first = m.thread(warp, 0);
+  m.findings.add(Fault::PhaseMisuse, m.place(i), [&] {
+    return Finding{
+        .message = fmt::format("the warp of {} {} slot {} of {}", m.who(first), how, slot_of(warp, i),
+                               m.code.rings[static_cast<std::size_t>(i.site)]->name),
+        .block = m.block,
+        .threads = {m.coordinates(first)}};
+  });
 }
 
 bool is_complete(Machine& m, const Warp& warp, const Instruction& i) {
@@ -59,7 +70,9 @@ void run_arrive(Machine& m, Warp& warp, const Instruction& i) {
   RingSlot& slot = slot_at(m, warp, i);
   ++warp.arrivals[static_cast<std::size_t>(i.site)].at(slot_of(warp, i));
   if (warp.number == 0) slot.due += i.target;
-  ++slot.arrived;
+  std::vector<bool>::reference here = slot.arrived[static_cast<std::size_t>(warp.number)];
+  if (here) misused(m, warp, i, "arrives for the second time in one phase of");
+  here = true;
   settle(m, slot);
 }
 
@@ -81,6 +94,10 @@ void run_await(Machine& m, Warp& warp, const Instruction& i) {
     return;
   }
   RingSlot& slot = slot_at(m, warp, i);
+  const std::int64_t arrivals = warp.arrivals[static_cast<std::size_t>(i.site)].at(slot_of(warp, i));
+  std::int64_t& waits = warp.waits[static_cast<std::size_t>(i.site)].at(slot_of(warp, i));
+  if (++waits > arrivals) misused(m, warp, i, "waits for a phase that it has not arrived in of");
+  if (waits < arrivals) misused(m, warp, i, "waits for a phase behind which it has arrived in another of");
   // What was sent is there for all who wait for it, what was copied behind a barrier.
   const Clock now = m.clock;
   if (m.code.rings[static_cast<std::size_t>(i.site)]->of_cluster) m.clock.now = m.clock.others - 1;
@@ -92,12 +109,16 @@ void run_await(Machine& m, Warp& warp, const Instruction& i) {
 
 void Machine::make_rings() {
   rings.assign(static_cast<std::size_t>(code.cluster), {});
+  RingSlot empty;
+  empty.arrived.assign(warps.size() / static_cast<std::size_t>(code.cluster), false);
   for (auto& of_block : rings)
-    for (const ir::RingPtr& ring : code.rings) of_block.emplace_back(static_cast<std::size_t>(ring->slots));
+    for (const ir::RingPtr& ring : code.rings)
+      of_block.emplace_back(static_cast<std::size_t>(ring->slots), empty);
   for (Warp& warp : warps) {
     warp.arrivals.clear();
     for (const ir::RingPtr& ring : code.rings)
       warp.arrivals.emplace_back(static_cast<std::size_t>(ring->slots), 0);
+    warp.waits = warp.arrivals;
     for (std::size_t i = 0; i < code.rings.size(); ++i)
       if (code.rings[i]->turn) *warp.write(code.ring_turns[i]) = of_int(0);
   }

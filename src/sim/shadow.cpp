@@ -57,11 +57,20 @@ Conflict Shadow::read(const Clock& clock, int thread, std::int64_t offset, int b
       found = {Conflict::With::Write, mark->write, mark->writer};
     if (const Updates* u = updates_of(mark); !found && u) found = with_updates(clock, *u, thread);
     note_reader(clock, *mark, thread);
+    touch(clock, *mark, thread);
   }
   return found;
 }
 
 Conflict Shadow::write(const Clock& clock, int thread, std::int64_t offset, int bytes) {
+  return overwrite(clock, thread, offset, bytes, false);
+}
+
+Conflict Shadow::write_by_copy(const Clock& clock, int thread, std::int64_t offset, int bytes) {
+  return overwrite(clock, thread, offset, bytes, true);
+}
+
+Conflict Shadow::overwrite(const Clock& clock, int thread, std::int64_t offset, int bytes, bool by_copy) {
   Conflict found;
   for (Mark* mark = begin(offset); mark != end(offset, bytes); ++mark) {
     Updates* u = updates_of(mark);
@@ -78,6 +87,7 @@ Conflict Shadow::write(const Clock& clock, int thread, std::int64_t offset, int 
     }
     mark->write = clock.now;
     mark->writer = static_cast<std::uint16_t>(thread);
+    if (!by_copy) touch(clock, *mark, thread);
     if (u) *u = {};  // who is ordered after the write is ordered after them
   }
   return found;
@@ -98,6 +108,7 @@ Conflict Shadow::update(const Clock& clock, int thread, std::int64_t offset, int
       }
     }
     note_update(clock, *updates_of(mark), thread);
+    touch(clock, *mark, thread);
   }
   return found;
 }
@@ -118,6 +129,15 @@ bool Shadow::under_way(const Clock& clock, std::int64_t offset, int bytes) {
   for (const Mark* mark = begin(offset); mark != end(offset, bytes); ++mark)
     if (mark->started >= clock.block_start) return true;
   return false;
+}
+
+Conflict Shadow::unfenced(const Clock& clock, std::int64_t offset, int bytes) const {
+  const Mark* const first = marks_.data() + (offset >> shift_);
+  for (const Mark* mark = first; mark != first + (bytes >> shift_); ++mark)
+    if (mark->touched >= clock.block_start && mark->touched >= clock.fenced)
+      return {mark->touched == mark->write ? Conflict::With::Write : Conflict::With::Read, mark->touched,
+              mark->toucher};
+  return {};
 }
 
 bool Shadow::written(const Clock& clock, std::int64_t offset, int bytes) {

@@ -22,6 +22,7 @@ struct Clock {
   std::uint32_t block_start = 0;  ///< the first interval of the running blocks
   std::uint32_t own = 0;          ///< what threads of the block did before this interval is ordered
   std::uint32_t others = 0;       ///< and what threads of other blocks of the cluster did before this one
+  std::uint32_t fenced = 0;       ///< bulk copies come after what threads of the block did before this one
 };
 
 /// Threads are numbered through the blocks of a cluster, from a multiple of this in each.
@@ -44,6 +45,8 @@ class Shadow {
   /// Notes an access at a byte offset and returns the first conflict it has.
   Conflict read(const Clock& clock, int thread, std::int64_t offset, int bytes);
   Conflict write(const Clock& clock, int thread, std::int64_t offset, int bytes);
+  /// The same of a bulk copy that begins, which is no access of the thread itself.
+  Conflict write_by_copy(const Clock& clock, int thread, std::int64_t offset, int bytes);
   /// The same of an atomic update: two of them never conflict, whoever makes them.
   Conflict update(const Clock& clock, int thread, std::int64_t offset, int bytes);
   /// What a Conflict has for the thread of an atomic update.
@@ -53,6 +56,9 @@ class Shadow {
   void land(const Clock& clock, int thread, std::int64_t offset, int bytes);
   /// Whether such a write of this block is under way somewhere in it.
   bool under_way(const Clock& clock, std::int64_t offset, int bytes);
+  /// The latest access of the running cluster's threads to some of it that no fence stands behind; Nothing:
+  /// none.
+  Conflict unfenced(const Clock& clock, std::int64_t offset, int bytes) const;
   /// Whether this block has written all of it.
   bool written(const Clock& clock, std::int64_t offset, int bytes);
 
@@ -60,7 +66,9 @@ class Shadow {
   struct Mark {
     std::uint32_t write = 0, read = 0, other_read = 0;  ///< intervals; 0 is never
     std::uint32_t started = 0;                          ///< a write that has not happened; 0: none
+    std::uint32_t touched = 0;                          ///< the last access by a thread itself
     std::uint16_t writer = 0, reader = 0, other_reader = 0;
+    std::uint16_t toucher = 0;
   };
 
   /// Atomic updates of two blocks.
@@ -81,7 +89,12 @@ class Shadow {
   }
   Conflict with_updates(const Clock& clock, const Updates& u, int thread) const;
   void note_update(const Clock& clock, Updates& u, int thread) const;
+  Conflict overwrite(const Clock& clock, int thread, std::int64_t offset, int bytes, bool by_copy);
   void note_reader(const Clock& clock, Mark& mark, int thread) const;
+  static void touch(const Clock& clock, Mark& mark, int thread) {
+    mark.touched = clock.now;
+    mark.toucher = static_cast<std::uint16_t>(thread);
+  }
 
   /// The pieces of an access.
   Mark* begin(std::int64_t offset) { return marks_.data() + (offset >> shift_); }

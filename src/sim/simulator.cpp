@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+#include <optional>
+
 #include "calotype/error.h"
 #include "instr/instruction.h"
 #include "sim/compile.h"
@@ -104,13 +107,53 @@ void check_alignment(Machine& machine) {
 
 Kernel::Kernel(const lower::Function& function) : code_(std::make_shared<const Code>(compile(function))) {}
 
+namespace {
+
+/// The bytes of the buffers that a launch writes, as they were before it.
+class Contents {
+ public:
+  Contents(const Code& code, const Launch& launch) {
+    for (int i = 0; i < code.arguments; ++i) {
+      const Memory& m = launch.buffers[static_cast<std::size_t>(i)];
+      if (!code.buffers[static_cast<std::size_t>(i)].written || m.low == m.high) continue;
+      std::byte* first = static_cast<std::byte*>(m.data) + m.low;
+      kept_.emplace_back(first, std::vector<std::byte>(first, first + (m.high - m.low)));
+    }
+  }
+  void restore() const {
+    for (const auto& [first, bytes] : kept_) std::memcpy(first, bytes.data(), bytes.size());
+  }
+
+ private:
+  std::vector<std::pair<std::byte*, std::vector<std::byte>>> kept_;
+};
+
+/// Runs the launch again, as it ran, up to the accesses that others were in conflict with.
+void explain_conflicts(const Code& code, const Launch& launch, const Options& options, const Contents& before,
+                       const std::vector<Suspect>& suspects, Report& report) {
+  before.restore();
+  Launch silent = launch;
+  silent.print = {};
+  Report again;
+  Machine machine(code, silent, options, again);
+  machine.watch_for(suspects);
+  machine.run();
+  machine.tell_suspects(report.findings);
+}
+
+}  // namespace
+
 Report Kernel::run(const Launch& launch, const Options& options) const {
   check_launch(*code_, launch);
   Report report;
+  std::optional<Contents> before;
+  if (options.explain && options.detect) before.emplace(*code_, launch);
   Machine machine(*code_, launch, options, report);
   check_alignment(machine);
   check_tensor_alignment(machine);
   machine.run();
+  if (before && !machine.suspects.empty())
+    explain_conflicts(*code_, launch, options, *before, machine.suspects, report);
   return report;
 }
 

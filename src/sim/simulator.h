@@ -11,23 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "calotype/verification.h"
 #include "lower/program.h"
 
 namespace calotype::sim {
-
-/// A fault of the program, reported once for each place in it; `count` says how often it happened there.
-struct Finding {
-  /// "data race", "out of bounds", "uninitialised read", "unfinished copy", "barrier divergence", "deadlock",
-  /// "misaligned access", "check failed" or "step limit"
-  std::string kind;
-  std::string message;                  ///< one sentence with the place and the threads
-  std::string buffer;                   ///< the buffer concerned, or empty
-  std::array<std::int64_t, 3> block{};  ///< coordinates of the block that saw it
-  std::vector<std::array<std::int64_t, 3>>
-      threads;             ///< coordinates in their blocks; the one that saw it first
-  std::int64_t index = 0;  ///< flat index of the element, where there is a buffer
-  std::int64_t count = 1;
-};
 
 struct Options {
   std::uint64_t seed = 1;  ///< of the order of blocks and warps
@@ -35,6 +22,10 @@ struct Options {
   std::int64_t max_findings = 20;  ///< places reported; more are only counted
   std::int64_t max_steps =
       1 << 30;  ///< instructions of warps, so that a loop that is too long ends with a finding
+  bool random_landing = false;  ///< see VerifyOptions
+  /// Findings have both accesses of a conflict: where there is one the launch is run once more.
+  bool explain = true;
+  bool figures = false;  ///< Report::stages
 };
 
 /// Host memory that stands for the memory behind one pointer argument. `data` is what the kernel is given
@@ -69,6 +60,7 @@ struct Report {
   std::int64_t blocks = 0, barriers = 0;             ///< barriers: completed by a whole block
   std::int64_t loads = 0, stores = 0;                ///< elements, of all threads
   std::map<std::string, std::int64_t> instructions;  ///< executed by warps, by kind
+  std::vector<StageFigures> stages;                  ///< with Options::figures, in the order of the code
   bool clean() const { return findings.empty(); }
 };
 

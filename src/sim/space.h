@@ -35,8 +35,12 @@ class Space {
   /// memory alone.
   virtual void start(const WarpAccess& access) { store(access); }
   virtual void land(Machine&, int /*thread*/, const Flight&) {}
+  /// The value is there already, though nobody may count on it.
+  virtual void appear(const Flight&) {}
   /// element = element op cell, atomically, lane after lane; in memory that threads share.
   virtual void update(const WarpAccess& access, const Operation& operation) = 0;
+  /// The address of an element, in bytes: on the device, or in the shared memory of a block.
+  virtual std::int64_t address(std::int64_t index) const = 0;
   /// An Allocate of the buffer is entered by these lanes: what it held is gone.
   virtual void allocate(Warp&, LaneMask) {}
   /// A block begins.
@@ -46,6 +50,7 @@ class Space {
 /// Bytes on the host that stand for a region of device memory, with its shadow; several buffers may lie in
 /// it.
 struct Region {
+  int number = 0;  ///< among those of the machine
   std::byte* base = nullptr;
   std::int64_t bytes = 0;
   std::int64_t per_block = 0;  ///< Shared: bytes from one block of a cluster to the next

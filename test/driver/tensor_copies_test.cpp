@@ -319,10 +319,10 @@ TEST(TensorCopies, RefuseFuncsWhoseRowsLieOtherwise) {
 
 TEST(TensorCopies, OtherCallsTakeTheNextCase) {
   for (const Target& one : and_on_gpu(target)) {
-    ScheduleFile file("turned", target);
+    ScheduleFile file("turned", one);
     file.add(turned(Float(32)), {});
     file.add(turned(Float(32)), tiles(32, 8), {.when = {{"W", 8, {}}}});
-    const Kernel kernel = turned(Float(32)).compile(file, target);
+    const Kernel kernel = turned(Float(32)).compile(file, one);
     const Buffer in = random_buffer(Float(32), {9, 5}, 1);
     const struct {
       Buffer in;

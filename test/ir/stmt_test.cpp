@@ -21,7 +21,7 @@ struct Nest {
 
   Nest() {
     const Expr x = make_var(t);
-    const Stmt produce = note("produce tile, computed at x.o",
+    const Stmt produce = note({"produce tile, computed at x.o"},
                               store(tile, make(Op::Load, Float(32), {x}, in), {make_var(inner), index(0)}));
     const Stmt consume =
         store(out, make(Op::Load, Float(32), {make_var(inner), index(0)}, tile) * 2, {x}, x < make_var(n));

@@ -14,6 +14,7 @@ struct Rows : KernelMaker {
   ir::BufferPtr in, out, tile;
   ir::RingPtr ring = std::make_shared<const ir::Ring>(ir::Ring{"full", 2, 1024});
   Expr t;
+  bool landing = false;
   std::vector<float> values = whole_numbers(128, 7), result = std::vector<float>(128, 0);
 
   Rows() : KernelMaker("rows") {
@@ -43,7 +44,8 @@ struct Rows : KernelMaker {
   ir::Stmt await(int slot) const { return at(Kind::Await, slot); }
   Report run_parts(const std::vector<ir::Stmt>& parts, std::uint64_t seed = 1) {
     function.body = ir::allocate(tile, ir::block(parts));
-    return run({{1, 1, 1}, {64, 1, 1}, {}, {memory_of(values), memory_of(result)}}, {.seed = seed});
+    return run({{1, 1, 1}, {64, 1, 1}, {}, {memory_of(values), memory_of(result)}},
+               {.seed = seed, .random_landing = landing});
   }
 };
 
@@ -52,7 +54,7 @@ void expect_found(const Report& report, const std::string& kind) {
   EXPECT_EQ(count_kind(report, kind), static_cast<std::int64_t>(report.findings.size())) << to_string(report);
 }
 
-const ir::Stmt kBarrier = ir::barrier("");
+const ir::Stmt kBarrier = ir::barrier(""), kFence = ir::synchronise({.fence = true});
 
 TEST(BulkStores, ArriveWithTheirSlot) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
@@ -70,7 +72,7 @@ TEST(BulkStores, SlotsAreUsedAgain) {
     Rows k;
     std::vector<ir::Stmt> parts;
     for (int round = 0; round < 3; ++round)
-      for (const ir::Stmt& s : {k.copy(0), k.arrive(0), k.await(0), kBarrier, k.read(0), kBarrier})
+      for (const ir::Stmt& s : {k.copy(0), k.arrive(0), k.await(0), kBarrier, k.read(0), kFence})
         parts.push_back(s);
     EXPECT_TRUE(k.run_parts(parts, seed).clean());
   }
@@ -85,7 +87,35 @@ TEST(BulkStores, AreNotThereBeforeTheWait) {
   const Report twice =
       overtaken.run_parts({overtaken.copy(0), overtaken.arrive(0), overtaken.await(0), kBarrier,
                            overtaken.read(0), overtaken.copy(0), overtaken.arrive(0)});
-  EXPECT_GE(count_kind(twice, "data race"), 1) << to_string(twice);
+  EXPECT_GE(count_kind(twice, "ring overwrite"), 1) << to_string(twice);
+}
+
+/// A barrier alone does not keep copies behind what threads have done.
+TEST(BulkStores, NeedAFenceBehindTheThreads) {
+  Rows read, written;
+  const Report again =
+      read.run_parts({read.copy(0), read.arrive(0), read.await(0), kBarrier, read.read(0), kBarrier,
+                      read.copy(0), read.arrive(0), read.await(0), kBarrier, read.read(0)});
+  expect_found(again, "missing fence");
+  EXPECT_NE(again.findings.front().message.find("has read with no fence"), std::string::npos)
+      << to_string(again);
+  const Expr zero = ir::make_const(Float(32), 0.0);
+  expect_found(written.run_parts({ir::store(written.tile, zero, {written.t}), kBarrier, written.copy(0),
+                                  written.arrive(0), written.await(0), kBarrier, written.read(0)}),
+               "missing fence");
+}
+
+/// Whenever copies land, what is waited for is there, and what is not is found.
+TEST(BulkStores, LandAtAnyMoment) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Rows good, early;
+    good.landing = early.landing = true;
+    EXPECT_TRUE(
+        good.run_parts({good.copy(0), good.arrive(0), good.await(0), kBarrier, good.read(0)}, seed).clean());
+    for (int i = 0; i < 64; ++i) EXPECT_EQ(good.result[i], good.values[63 - i]);
+    expect_found(early.run_parts({early.copy(0), early.arrive(0), kBarrier, early.read(0)}, seed),
+                 "unfinished copy");
+  }
 }
 
 TEST(BulkStores, OfAShorterRow) {
@@ -98,6 +128,15 @@ TEST(Rings, NobodyArrives) {
   Rows k;
   const ir::Stmt half = ir::if_then(k.t < 32, k.arrive(0));
   expect_found(k.run_parts({half, k.arrive(1), k.await(1), ir::if_then(k.t < 32, k.await(0))}), "deadlock");
+}
+
+TEST(Rings, PhasesFollowEachOther) {
+  Rows twice, again;
+  const Report report = twice.run_parts({twice.arrive(0), twice.arrive(0), twice.await(0)});
+  EXPECT_GE(count_kind(report, "phase misuse"), 1) << to_string(report);
+  expect_found(again.run_parts(
+                   {again.copy(0), again.arrive(0), again.await(0), again.await(0), kBarrier, again.read(0)}),
+               "phase misuse");
 }
 
 TEST(Rings, AreReachedByWholeWarps) {

@@ -122,8 +122,8 @@ TEST(BoxStores, OfSmallerBoxes) {
 
 TEST(BoxStores, WhatTheHardwareFaultsOnIsFound) {
   Boxes start(8, 4), place(8, 4), pitch(8, 4), base(8, 4);
-  expect_found(start.run_box(1, 0, 32), "misaligned access");
-  expect_found(place.run_box(0, 0, 32, 4), "misaligned access");
+  expect_found(start.run_box(1, 0, 32), "illegal box");
+  expect_found(place.run_box(0, 0, 32, 4), "illegal box");
   pitch.pitch = 100;
   expect_found(pitch.run_box(0, 0, 32), "misaligned access");
   base.past = 1;

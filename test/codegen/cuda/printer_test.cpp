@@ -151,7 +151,7 @@ TEST(CudaPrinter, DataWrapsAndIndicesDoNot) {
 
 TEST(CudaPrinter, CommentsCannotEndEarly) {
   Elementwise k("comment", {argument("out", Int(32), 0, false)});
-  const std::string text = cuda::print({k.with(ir::note("two\nlines \\", ir::barrier("why\n*/")))});
+  const std::string text = cuda::print({k.with(ir::note({"two\nlines \\"}, ir::barrier("why\n*/")))});
   EXPECT_NE(text.find("    // two lines \n"), std::string::npos) << text;
   EXPECT_NE(text.find("    __syncthreads();  // why */\n"), std::string::npos) << text;
 }

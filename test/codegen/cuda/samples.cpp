@@ -23,7 +23,7 @@ lower::Function blur_row() {
                        {add(load(sum, number(0)), ir::make_int(UInt(16), 4)), ir::make_int(UInt(16), 9)}));
   ir::Stmt body = ir::block(
       {ir::store(sum, total, {number(0)}), ir::store(out, value, {add(mul(var(y), var(narrow_w)), var(x))})});
-  body = ir::if_then(less(var(x), var(narrow_w)), ir::note("produce out", ir::allocate(sum, body)));
+  body = ir::if_then(less(var(x), var(narrow_w)), ir::note({"produce out"}, ir::allocate(sum, body)));
   body = ir::let_stmt(x, add(mul(var(xo), number(64)), var(thread)), body);
   body = serial(xo, node(Op::TruncDiv, Int(32), {add(var(narrow_w), number(63)), number(64)}), body,
                 ir::Binding::Serial, "out: split(x, xo, xi, 64)");

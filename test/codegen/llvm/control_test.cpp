@@ -103,7 +103,7 @@ TEST(Control, IfElseAndNotes) {
   Expr small = binary(Op::Lt, var(i), ir::index(3)),
        even = binary(Op::Eq, binary(Op::Mod, var(i), ir::index(2)), ir::index(0));
   auto put = [&](std::int64_t v) { return ir::store(out, i32(v), {var(i)}); };
-  auto body = ir::note("a comment", ir::if_then(small, put(1), ir::if_then(even, put(2))));
+  auto body = ir::note({"a comment"}, ir::if_then(small, put(1), ir::if_then(even, put(2))));
   auto module = compile({function({}, {out}, loop(i, ir::index(0), ir::index(6), body))}, {});
   std::vector<std::int32_t> got(6, 7);
   ASSERT_EQ(call(*module, "f", {}, {got.data()}), kGood);

@@ -1,0 +1,35 @@
+#pragma once
+// Correct lowered programs, damaged in one place: what the simulator has to find.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lower/program.h"
+
+namespace calotype::test {
+
+enum class Damage {
+  DropBarrier,   ///< of a block or cluster
+  DropWait,      ///< for copies, or for the slot of a ring
+  DropArrival,   ///< at the slot of a ring
+  WaitTwice,     ///< for the slot of a ring: for the phase behind the one that is meant
+  WaitForLess,   ///< for copies but one more of the latest groups
+  DropFence,     ///< of bulk copies, at a barrier
+  FewerBytes,    ///< that the blocks of a cluster are said to send
+  ShorterCopy,   ///< a row, by one element; a box, by one of its last dimension
+  OtherSwizzle,  ///< of a box, as its readers do not expect it
+  ShiftedLoads,  ///< of shared memory, in one statement, by one element
+  ShiftedStore,  ///< to shared memory, by one element
+  FartherStore,  ///< to memory of the call, by as many elements as the buffer could have
+};
+const std::vector<Damage>& all_damages();
+std::string to_string(Damage damage);
+
+/// The program with the damage at its `site`-th place, in the order of the text, where each time that the
+/// place is passed a line is printed; nullopt: there are not so many.
+/// No loads are shifted of storage of the Func `spared`.
+std::optional<lower::Program> damaged(const lower::Program& program, Damage damage, int site,
+                                      const std::string& spared, bool tells);
+
+}  // namespace calotype::test
