@@ -123,7 +123,7 @@ std::uint32_t to_f32(const Sum& sum, int mantissa) {
 /// Rounded to nearest even.
 std::uint32_t to_f16(const Sum& sum) {
   if (sum.special == kNan) return 0x7fff;
-  if (sum.special) return sum.special >> 16 & 0x8000 | 0x7c00;
+  if (sum.special) return (sum.special >> 16 & 0x8000) | 0x7c00;
   if (sum.total == 0) return 0;
   const std::uint32_t sign = sum.total < 0 ? 0x8000 : 0;
   const std::uint64_t digits = static_cast<std::uint64_t>(std::abs(sum.total));
