@@ -2,6 +2,7 @@
 // Emits the value of expressions, and accesses to memory, at the builder's place.
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -92,6 +93,22 @@ class ExprEmitter {
   void dense_store(const ir::BufferPtr& buffer, Type type, llvm::Value* value, llvm::Value* pointer,
                    llvm::Value* mask);
   bool masks_dense(Type type) const;
+  // masked_lanes.cpp
+  bool goes_lane_by_lane(Type type, llvm::Value* mask) const;
+  struct MaskedAccess {
+    std::function<llvm::Value*()> whole;
+    std::function<void()> before;
+    std::function<void(llvm::Value* lane)> some;
+    std::function<llvm::Value*()> rest;
+  };
+  llvm::Value* by_mask(llvm::Value* mask, const MaskedAccess& access);
+  llvm::Value* load_pieces(const ir::BufferPtr& buffer, Type type, llvm::Value* pointer,
+                           const llvm::Constant& mask);
+  void store_pieces(const ir::BufferPtr& buffer, Type type, llvm::Value* value, llvm::Value* pointer,
+                    const llvm::Constant& mask);
+  llvm::Value* load_by_lanes(const ir::BufferPtr& buffer, Type type, llvm::Value* pointer, llvm::Value* mask);
+  void store_by_lanes(const ir::BufferPtr& buffer, Type type, llvm::Value* value, llvm::Value* pointer,
+                      llvm::Value* mask);
   // rows.cpp
   struct Rows {
     int count;  ///< 0: all lanes are equal

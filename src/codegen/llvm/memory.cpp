@@ -131,6 +131,7 @@ bool ExprEmitter::masks_dense(Type type) const {
 }
 
 Value* ExprEmitter::dense_load(const ir::BufferPtr& buffer, Type type, Value* pointer, Value* mask) {
+  if (goes_lane_by_lane(type, mask)) return from_memory(b_, type, load_by_lanes(buffer, type, pointer, mask));
   llvm::Type* memory = memory_type(b_.getContext(), type);
   llvm::Align align(static_cast<uint64_t>(type.bytes()));
   llvm::Instruction* access = mask ? static_cast<llvm::Instruction*>(b_.CreateMaskedLoad(
@@ -143,6 +144,7 @@ void ExprEmitter::dense_store(const ir::BufferPtr& buffer, Type type, Value* val
                               Value* mask) {
   llvm::Align align(static_cast<uint64_t>(type.bytes()));
   value = to_memory(b_, type, value);
+  if (goes_lane_by_lane(type, mask)) return store_by_lanes(buffer, type, value, pointer, mask);
   if (!mask && streams(buffer, type)) return stream_store(buffer, type, value, pointer);
   annotate(mask ? static_cast<llvm::Instruction*>(b_.CreateMaskedStore(value, pointer, align, mask))
                 : b_.CreateAlignedStore(value, pointer, align),

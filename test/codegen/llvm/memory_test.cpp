@@ -79,8 +79,10 @@ Run run_of(std::int64_t stride, int lanes) {
   return {stride < 0 ? span - 1 : 0, span};
 }
 
-/// How a tail is masked: not at all, by a limit that a ramp is compared with, or by bits from memory.
-enum class Mask { None, Limit, Bits };
+/// How a tail is masked: not at all, by a limit that a ramp is compared with, by one that is known, or by
+/// bits from memory.
+enum class Mask { None, Limit, Known, Bits };
+constexpr int known_limit(int lanes) { return std::max(lanes * 7 / 8, 1); }
 
 /// One access of `lanes` elements with a stride, of a type, masked or not.
 struct Access {
@@ -114,6 +116,8 @@ lower::Function function_of(const Access& a, const std::string& name) {
   Expr here = ramp(ir::index(0), 1, a.lanes);
   Expr predicate = broadcast(Expr(true), a.lanes);
   if (a.mask == Mask::Limit) predicate = binary(Op::Lt, here, broadcast(ir::make_var(limit), a.lanes));
+  if (a.mask == Mask::Known)
+    predicate = binary(Op::Lt, here, broadcast(ir::index(known_limit(a.lanes)), a.lanes));
   if (a.mask == Mask::Bits) predicate = load(bits, here);
   if (a.storing) {
     f.body = ir::store(strided, load(dense, here), {there}, predicate);
@@ -128,15 +132,16 @@ lower::Function function_of(const Access& a, const std::string& name) {
 void check_access(const Access& a, const Module& module, const std::string& name, bool at_end,
                   std::int64_t limit) {
   // A masked run ends where its last active lane is: memory has no room for the others.
-  const int active = a.mask == Mask::Limit ? std::max(static_cast<int>(limit), 1) : a.lanes;
+  if (a.mask == Mask::Known) limit = known_limit(a.lanes);
+  const bool limited = a.mask == Mask::Limit || a.mask == Mask::Known;
+  const int active = limited ? std::max(static_cast<int>(limit), 1) : a.lanes;
   const auto [first, span] = run_of(a.stride, active);
   Elements strided(a.type, span, at_end, 1), dense(a.type, a.lanes, at_end, 2),
       bits(Bool(), a.lanes, at_end, 3);
   auto expected_strided = strided.bytes(), expected_dense = dense.bytes();
   const auto width = static_cast<std::size_t>(a.type.bytes());
   for (int i = 0; i < a.lanes; ++i) {
-    bool on =
-        a.mask == Mask::None || (a.mask == Mask::Limit ? i < limit : bits.element(i)[0] == std::byte{1});
+    bool on = a.mask == Mask::None || (limited ? i < limit : bits.element(i)[0] == std::byte{1});
     auto* here = &expected_dense[static_cast<std::size_t>(i) * width];
     if (!on) {
       if (!a.storing) std::fill_n(here, width, std::byte{0});
@@ -154,7 +159,7 @@ void check_access(const Access& a, const Module& module, const std::string& name
 std::vector<Access> all_accesses(bool storing, Type type) {
   std::vector<Access> accesses;
   for (int lanes : kLanes) {
-    for (Mask mask : {Mask::None, Mask::Limit, Mask::Bits}) {
+    for (Mask mask : {Mask::None, Mask::Limit, Mask::Known, Mask::Bits}) {
       for (std::int64_t stride : {1, -1, 2, 3, 4, -2, 7})
         accesses.push_back({storing, type, lanes, stride, true, mask});
       for (std::int64_t stride : {1, 3}) accesses.push_back({storing, type, lanes, stride, false, mask});
