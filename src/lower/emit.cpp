@@ -95,7 +95,8 @@ class Emitter {
 
   ir::Stmt emit_publish(StageRef ref) {
     const std::vector<Expr> coordinates = target_coordinates(ref);
-    const ir::Stmt s = publish_element(tree_, ref.func, coordinates, target_indices(ref, coordinates));
+    const ir::Stmt all = publish_element(tree_, ref.func, coordinates, target_indices(ref, coordinates));
+    const ir::Stmt s = for_needed(tree_, ref, all);  // what a mask leaves out was not stored
     return guarded(ref, one_thread(ref, tree_.storage.at(ref.func).published.front(), s), nullptr);
   }
 
