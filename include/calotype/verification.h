@@ -13,7 +13,7 @@ namespace calotype {
 
 /// How a program is verified.
 struct VerifyOptions {
-  std::uint64_t seed = 1;  ///< of the order in which blocks and warps run, and of random inputs
+  std::uint64_t seed = 1;  ///< of the order in which blocks and warps run
   /// Copies that are under way end at random moments that are legal, not as late as what waits for them
   /// allows.
   bool random_landing = false;

@@ -2,10 +2,6 @@
 // of each stage.
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "calotype/kernel.h"
-#include "cli/check.h"
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/select.h"
@@ -74,8 +70,7 @@ void name_sizes(Verification& found, const Sizes& sizes, std::int64_t max_steps)
     if (f.kind == "step limit")
       f.message += fmt::format(
           "; {} is too much for {} instructions, and nothing is said of what they did not come to: smaller "
-          "sizes, or "
-          "--max-steps",
+          "sizes, or --max-steps",
           to_string(sizes), max_steps);
 }
 
@@ -95,7 +90,7 @@ Outcome verify_command(const VerifyCommand& options) {
   set_knobs(chosen.schedule, select);
 
   VerifyOptions how = options.how;
-  how.seed = options.run.seed + 1;
+  how.seed = options.run.seed;
   Verification found =
       pipeline.verify(chosen.schedule, target.arch, call.inputs, call.params, call.sizes, how);
   name_sizes(found, call.sizes, how.max_steps);

@@ -2,12 +2,12 @@
 // The arithmetic of tensor cores, bit for bit: what one mma.sync or wgmma gives for one element of its
 // result.
 //
-// The rules were measured on an H200 and agree with an independent model of the same hardware (MMA-Sim, arXiv
-// 2511.10909). Fused sum: the terms are C and the exact products. A product has the exponent of a plus that
-// of b, whatever its digits; a subnormal operand has the exponent of the smallest normal one; zeros do not
-// count. Each term is cut toward zero to so many bits below the largest exponent, the cut terms are added
-// exactly, and the sum is cut toward zero to the result's mantissa. No bit is kept from one instruction to
-// the next.
+// The rules are those of an H200: test/codegen/cuda/tensor_products_test.cpp compares them there. (An
+// independent model of the same hardware is MMA-Sim, arXiv 2511.10909.) Fused sum: the terms are C and the
+// exact products. A product has the exponent of a plus that of b, whatever its digits; a subnormal operand
+// has the exponent of the smallest normal one; zeros do not count. Each term is cut toward zero to so many
+// bits below the largest exponent, the cut terms are added exactly, and the sum is cut toward zero to the
+// result's mantissa. No bit is kept from one instruction to the next.
 
 #include <cstdint>
 #include <span>

@@ -179,7 +179,7 @@ void send(Machine& m, WarpAccess access, int ring, int lane, std::int64_t rank) 
   if (rank < 0 || rank >= code.cluster) return space_of(m, access.instruction).store(access);  // is found
   access.slot = &m.rings[static_cast<std::size_t>(rank)][static_cast<std::size_t>(ring)].at(number);
   space_of(m, access.instruction).start(access);
-  count_sent(m, *access.slot, code.buffers[code.accesses[access.instruction.site].buffer].type.bytes());
+  count_sent(*access.slot, code.buffers[code.accesses[access.instruction.site].buffer].type.bytes());
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Figures of memory. Vectors of neighbours are asked for in accesses of up to 16 bytes where their addresses
-// are multiples of that, as generated code does. Global memory is touched in pieces of 32 bytes (the sectors
-// of the caches). Shared memory has 32 banks of 4 bytes; accesses of 8 and 16 bytes come by half and quarter
-// warps, and lanes that want the same word share a turn.
+// are multiples of that, as generated code does where it can prove that they are. Global memory is touched in
+// pieces of 32 bytes (the sectors of the caches). Shared memory has 32 banks of 4 bytes; accesses of 8 and 16
+// bytes come by half and quarter warps, and lanes that want the same word share a turn.
 
 #include "sim/figures.h"
 

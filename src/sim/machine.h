@@ -88,7 +88,7 @@ struct Warp {
 };
 
 /// Bytes have come to the slot from another block.
-void count_sent(const Machine& m, RingSlot& slot, std::int64_t bytes);
+void count_sent(RingSlot& slot, std::int64_t bytes);
 
 /// Lanes whose value is not 0.
 LaneMask true_lanes(const Warp& warp, Register r);

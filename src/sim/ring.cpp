@@ -38,7 +38,7 @@ void require_whole(Machine& m, const Warp& warp, const Instruction& i) {
 }
 
 /// Complete if all warps have arrived and all bytes have come.
-void settle(const Machine&, RingSlot& slot) {
+void settle(RingSlot& slot) {
   if (std::find(slot.arrived.begin(), slot.arrived.end(), false) != slot.arrived.end()) return;
   if (slot.sent != slot.due) return;
   slot.arrived.assign(slot.arrived.size(), false);
@@ -73,12 +73,12 @@ void run_arrive(Machine& m, Warp& warp, const Instruction& i) {
   std::vector<bool>::reference here = slot.arrived[static_cast<std::size_t>(warp.number)];
   if (here) misused(m, warp, i, "arrives for the second time in one phase of");
   here = true;
-  settle(m, slot);
+  settle(slot);
 }
 
-void count_sent(const Machine& m, RingSlot& slot, std::int64_t bytes) {
+void count_sent(RingSlot& slot, std::int64_t bytes) {
   slot.sent += bytes;
-  settle(m, slot);
+  settle(slot);
 }
 
 void run_turn(Machine& m, Warp& warp, const Instruction& i) {

@@ -106,7 +106,7 @@ TEST(TensorSum, IsThatOfAnH200) {
 TEST(TensorSum, SmallNumbersAreExact) {
   for (const TensorRule& rule : tensor_rules()) {
     if (rule.integer() || rule.to_f16) continue;
-    testing::ProductRandom random(7);
+    sim::Random random(7);
     for (int round = 0; round < 200; ++round) {
       std::vector<float> values;
       float expected = static_cast<float>(random.below(9)) - 4;

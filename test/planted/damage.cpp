@@ -22,7 +22,7 @@ bool is_shared_load(const Expr& e) {
   return (e->op == ir::Op::Load || e->op == ir::Op::LoadIf) && ir::buffer_of(e)->space == MemorySpace::Shared;
 }
 
-/// A statement again with another index, or null for one that has none to be moved.
+/// A store again with another index.
 Stmt with_index(const Stmt& s, std::int64_t by) {
   std::vector<Expr> exprs = s->exprs;
   exprs[2] = moved(exprs[2], by);
@@ -118,8 +118,8 @@ Stmt damaged(const Stmt& s, Damage damage, const std::string& spared) {
 /// Does the damage at one place of a kernel.
 class Planting {
  public:
-  Planting(Damage damage, int site, std::string spared, bool tells)
-      : damage_(damage), site_(site), spared_(std::move(spared)), tells_(tells) {}
+  Planting(Damage damage, int site, std::string spared)
+      : damage_(damage), site_(site), spared_(std::move(spared)) {}
 
   void into(lower::Function& kernel) {
     kernel.body = statement(kernel.body);
@@ -145,7 +145,7 @@ class Planting {
         replaced_ = s;
         made_ = other;
       }
-      return tells_ ? ir::block({ir::print_line(ir::make_one(Bool()), "damaged"), other}) : other;
+      return ir::block({ir::print_line(ir::make_one(Bool()), "damaged"), other});
     }
     return ir::map_children(
         s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return statement(child); });
@@ -154,7 +154,6 @@ class Planting {
   Damage damage_;
   int site_;
   std::string spared_;
-  bool tells_;
   Stmt replaced_, made_;
 };
 
@@ -176,9 +175,9 @@ std::string to_string(Damage damage) {
 }
 
 std::optional<lower::Program> damaged(const lower::Program& program, Damage damage, int site,
-                                      const std::string& spared, bool tells) {
+                                      const std::string& spared) {
   lower::Program other = program;
-  Planting planting(damage, site, spared, tells);
+  Planting planting(damage, site, spared);
   for (lower::Function& function : other.functions)
     if (function.gpu && !planting.done()) planting.into(function);
   if (!planting.done()) return std::nullopt;

@@ -30,6 +30,6 @@ std::string to_string(Damage damage);
 /// place is passed a line is printed; nullopt: there are not so many.
 /// No loads are shifted of storage of the Func `spared`.
 std::optional<lower::Program> damaged(const lower::Program& program, Damage damage, int site,
-                                      const std::string& spared, bool tells);
+                                      const std::string& spared);
 
 }  // namespace calotype::test

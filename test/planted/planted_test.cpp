@@ -8,9 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 
-#include "calotype/runtime.h"
 #include "cli/convert.h"
 #include "driver/executable.h"
 #include "driver/kernel_impl.h"
@@ -19,6 +17,7 @@
 #include "operators/harness.h"
 #include "planted/damage.h"
 #include "support/copies.h"
+#include "support/printed.h"
 #include "support/run.h"
 #include "support/tensors.h"
 
@@ -88,26 +87,6 @@ const std::vector<Harmless> kHarmless = {
      "goes into the maximum alone, of which any number near the right one gives the same softmax"},
 };
 
-/// Counts the lines that damaged places print.
-class Passed {
- public:
-  Passed() {
-    calotype_set_print([](void* count, const char*) { ++*static_cast<std::int64_t*>(count); }, &count_);
-  }
-  ~Passed() { calotype_set_print(nullptr, nullptr); }
-  Passed(const Passed&) = delete;
-  Passed& operator=(const Passed&) = delete;
-  std::int64_t times() const { return count_; }
-
- private:
-  std::int64_t count_ = 0;
-};
-
-std::string as_given(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
-
 /// A program with its arguments and what they are to give.
 class Trial {
  public:
@@ -130,13 +109,6 @@ class Trial {
       if (!lang::compare_with_reference(call_.outputs[i], reference_, i, false).ok)
         kinds.emplace_back("wrong result");
     return kinds;
-  }
-
-  /// On this machine's GPU; what comes of it is for tools around the process to say.
-  void run_on_gpu(lower::Program program) {
-    program.target = Target::cuda("sm_90a");
-    const auto executable = driver::make_cuda_executable(program, {});
-    run(program, *executable, {});
   }
 
  private:
@@ -219,11 +191,11 @@ TEST_P(Planted, IsFound) {
   for (const Damage damage : all_damages())
     for (int site = 0;; ++site) {
       const std::optional<lower::Program> program =
-          damaged(trial.program(), damage, site, GetParam().any_number_does, true);
+          damaged(trial.program(), damage, site, GetParam().any_number_does);
       if (!program) break;
-      const Passed passed;
+      testing::Printed passed;
       const std::vector<std::string> kinds = trial.kinds(*program);
-      if (passed.times() == 0) {
+      if (passed.in_order().empty()) {
         ++not_passed;  // the same program on this input
         continue;
       }
@@ -235,9 +207,6 @@ TEST_P(Planted, IsFound) {
       EXPECT_EQ(kinds.empty(), known != kHarmless.end())
           << GetParam().name() << " " << to_string(damage) << " at " << site
           << (known == kHarmless.end() ? " is not found" : " is found");
-      if (!as_given("CALOTYPE_PLANTED_LIST").empty())
-        std::printf("planted %s/%s/%d: %s\n", GetParam().name().c_str(), to_string(damage).c_str(), site,
-                    fmt::format("{}", fmt::join(kinds, ", ")).c_str());
     }
   std::printf("%s: %d planted, %d harmless, %d at places not passed\n", GetParam().name().c_str(), planted,
               harmless, not_passed);
@@ -281,24 +250,6 @@ const std::vector<Subject> kSubjects = {
     {"product_of_copies", "", "", {{"M", 32}, {"N", 32}, {"K", 96}}},
     {"local_laplacian", "u8", "gpu", {{"W", 70}, {"H", 40}}},
 };
-
-/// CALOTYPE_PLANTED=SUBJECT/DAMAGE/SITE runs that one on a GPU: what compute-sanitizer says of it can be laid
-/// beside what the simulator does.
-TEST(PlantedOnAGpu, TheOneThatIsNamed) {
-  const std::string named = as_given("CALOTYPE_PLANTED");
-  if (named.empty()) GTEST_SKIP() << "CALOTYPE_PLANTED names no program";
-  for (const Subject& subject : kSubjects)
-    for (const Damage damage : all_damages())
-      for (int site = 0; named.starts_with(fmt::format("{}/{}/", subject.name(), to_string(damage)));
-           ++site) {
-        if (named != fmt::format("{}/{}/{}", subject.name(), to_string(damage), site)) continue;
-        Trial trial(subject);
-        const auto program = damaged(trial.program(), damage, site, subject.any_number_does, false);
-        ASSERT_TRUE(program) << named;
-        return trial.run_on_gpu(*program);
-      }
-  FAIL() << "nothing is called " << named;
-}
 
 INSTANTIATE_TEST_SUITE_P(Operators, Planted, ::testing::ValuesIn(kSubjects),
                          [](const auto& info) { return info.param.name(); });

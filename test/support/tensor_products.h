@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "instr/tensor_sum.h"
+#include "sim/random.h"
 
 namespace calotype::testing {
 
@@ -28,25 +29,9 @@ inline std::string name_of(const instr::TensorRule& r) {
                       : "f32");
 }
 
-/// splitmix64.
-class ProductRandom {
- public:
-  explicit ProductRandom(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    std::uint64_t x = state_ += 0x9e3779b97f4a7c15;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-  }
-  std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(next() % n); }
-
- private:
-  std::uint64_t state_;
-};
-
 /// Exponents close together in most tiles, any in others; zeros, subnormals, in one tile of 16 infinities and
 /// NaNs.
-inline std::uint32_t random_operand(instr::Number n, ProductRandom& random, int tile) {
+inline std::uint32_t random_operand(instr::Number n, sim::Random& random, int tile) {
   const std::uint32_t bits = static_cast<std::uint32_t>(random.next());
   const bool any = tile % 4 == 3, special = tile % 16 == 15;
   if (random.below(12) == 0) return 0;
@@ -83,7 +68,7 @@ inline TensorProducts random_products(const instr::TensorRule& rule) {
                    .k = rule.products};
   std::uint64_t seed = 0;
   for (const char letter : name_of(rule)) seed = seed * 131 + static_cast<unsigned char>(letter);
-  ProductRandom random(seed);
+  sim::Random random(seed);
   for (int t = 0; t < p.tiles; ++t) {
     for (int i = 0; i < p.m * p.k; ++i) p.a.push_back(random_operand(rule.a, random, t));
     for (int i = 0; i < p.n * p.k; ++i) p.b.push_back(random_operand(rule.b, random, t));

@@ -1,6 +1,6 @@
-// Masked accesses of neighbours on machines that have no instruction for them: all lanes at once where the
-// mask is whole, else a loop over those that are on. LLVM would give every lane a branch of its own, which
-// takes long to compile and no less time to run.
+// Masked accesses of neighbours on machines that have no instruction for them. Where the mask is known they
+// are a few accesses of 1, 2, 4 .. lanes; else all lanes at once where it is whole, or a loop over those that
+// are on. LLVM would give every lane an access or a branch of its own, which takes long to compile.
 
 #include <algorithm>
 #include <bit>
@@ -14,7 +14,7 @@ using llvm::Value;
 
 namespace {
 
-constexpr int kFewLanes = 2;  // for which branches are as good
+constexpr int kFewLanes = 2;  // which are left to LLVM
 
 llvm::BasicBlock* block_behind(Builder& b, const char* name) {
   return llvm::BasicBlock::Create(b.getContext(), name, b.GetInsertBlock()->getParent());
