@@ -17,6 +17,10 @@ const char* to_string(Engine engine) {
       return "bulk copy";
     case Engine::TensorCopy:
       return "tensor copy";
+    case Engine::Tensor:
+      return "tensor cores";
+    case Engine::WideTensor:
+      return "tensor cores, asynchronous";
   }
   return "";
 }

@@ -19,6 +19,8 @@ enum class Engine {
   AsyncCopy,   ///< copies from global to shared memory that pass no register
   BulkCopy,    ///< copies of whole rows, which one thread starts
   TensorCopy,  ///< copies of boxes of a tensor, which one thread starts
+  Tensor,      ///< tensor cores, for a warp that waits for them
+  WideTensor,  ///< tensor cores, for four warps that go on meanwhile
 };
 const char* to_string(Engine engine);
 
@@ -30,6 +32,7 @@ enum class Completion {
   ProgramOrder,  ///< before the thread's next instruction
   CommitGroup,   ///< when the thread has waited for the group of its copies that this one is in
   Transaction,   ///< when a barrier has counted its bytes, for all who have waited for that
+  ProductGroup,  ///< when the warp has waited for the group of its products that this one is in
 };
 
 /// What an instruction does to one operand.
@@ -42,10 +45,16 @@ struct Access {
 
 /// One operand: its role in the meaning and, where the instruction fixes it, the layout of its tile.
 struct Operand {
+  /// Where it is: elements in memory; a tile dealt to the registers of lanes; a tile in shared memory whose
+  /// rows of 16 bytes lanes point at, one each; one in shared memory that a descriptor tells of.
+  enum class Place { Elements, Registers, Rows, Matrix };
   std::string name;
   Type type;                            ///< element type; 0 bits: any
   std::vector<layout::Layout> layouts;  ///< empty: any
+  Place place = Place::Elements;
 };
+
+struct TensorRule;
 
 /// One instruction.
 struct Instruction {
@@ -58,6 +67,9 @@ struct Instruction {
   std::vector<Operand> operands;
   std::vector<Access> accesses;
   std::vector<std::string> targets;  ///< that have it; empty: all
+  int threads = 1;                   ///< that carry it out together: 1, a warp's 32, four warps' 128
+  std::string text = {};             ///< in PTX, without its operands
+  const TensorRule* rule = nullptr;  ///< of a product: its arithmetic
 };
 
 /// One evaluation of a definition by a thread: reads its operands and writes its result in program order.

@@ -90,6 +90,8 @@ class StmtPrinter {
       case StmtKind::Locked:
         line(fmt::format("locked by {}[{}]", s->buffer()->name, to_string(s->exprs[0])));
         return print_children(*s);
+      case StmtKind::Instruction:
+        return print_instruction(*s);
     }
   }
 
@@ -183,6 +185,22 @@ class StmtPrinter {
     print_children(s);
   }
 
+  /// "wgmma.m64n128k16.f32.bf16: acc[0] += As[slot*8192] (swizzled by 128), Bs[slot*8192] if k > 0".
+  void print_instruction(const StmtNode& s) {
+    const InstructionUse& use = s.instruction();
+    std::string text = use.name + ":";
+    for (std::size_t i = 0; i < use.operands.size(); ++i) {
+      const OperandUse& o = use.operands[i];
+      text += fmt::format("{} {}[{}]", i < 2 ? "" : ",", o.buffer->name, to_string(s.exprs[i]));
+      if (o.swizzle) text += fmt::format(" (swizzled by {})", o.swizzle);
+      if (o.transposed) text += " (transposed)";
+      if (i == 0) text += s.exprs.size() > use.operands.size() ? " +=" : " =";
+    }
+    for (std::size_t i = use.operands.size(); i < s.exprs.size(); ++i)
+      if (!is_one(s.exprs[i])) text += ", added if " + to_string(s.exprs[i]);
+    line(text);
+  }
+
   void print_prefetch(const StmtNode& s) {
     std::string text = fmt::format("prefetch {}[{}]", s.buffer()->name, to_string(s.exprs[0]));
     for (std::size_t i = 1; i < s.exprs.size(); i += 2)
@@ -217,12 +235,29 @@ std::string to_string(const SyncInfo& sync) {
       return sync.pending == 0 ? "wait for copies"
                                : fmt::format("wait for copies but the latest {}", sync.pending);
     case SyncInfo::Kind::Arrive:
-      return "arrive at " + sync.ring->name +
+      return (sync.fence ? "fence, arrive at " : "arrive at ") + sync.ring->name +
              (sync.bytes ? fmt::format(", to which {} bytes are sent", sync.bytes) : "");
     case SyncInfo::Kind::Await:
       return "await " + sync.ring->name;
     case SyncInfo::Kind::Turn:
       return "turn " + sync.ring->name;
+    case SyncInfo::Kind::Warp:
+      return "warp barrier";
+    case SyncInfo::Kind::Some:
+      return fmt::format("barrier {} of {} threads", sync.number, sync.threads);
+    case SyncInfo::Kind::SomeArrive:
+      return fmt::format("arrive at barrier {} of {} threads", sync.number, sync.threads);
+    case SyncInfo::Kind::Fence:
+      return "fence";
+    case SyncInfo::Kind::ProductFence:
+      return "fence of products";
+    case SyncInfo::Kind::ProductCommit:
+      return "commit products";
+    case SyncInfo::Kind::ProductWait:
+      return sync.pending == 0 ? "wait for products"
+                               : fmt::format("wait for products but the latest {}", sync.pending);
+    case SyncInfo::Kind::Registers:
+      return fmt::format("{} registers", sync.number);
   }
   return "";
 }

@@ -153,6 +153,11 @@ Stmt call_extern(ExternCall call, std::vector<Expr> operands) {
                    std::make_shared<const ExternCall>(std::move(call)));
 }
 
+Stmt instruction(InstructionUse use, std::vector<Expr> operands) {
+  return make_stmt(StmtKind::Instruction, std::move(operands), {},
+                   std::make_shared<const InstructionUse>(std::move(use)));
+}
+
 Stmt locked(const BufferPtr& buffer, Expr index, Stmt body) {
   return make_stmt(StmtKind::Locked, {std::move(index)}, {std::move(body)}, buffer);
 }

@@ -3,22 +3,32 @@
 
 #include "ir/expr_node.h"
 
+namespace calotype::instr {
+struct Instruction;
+}
+
 namespace calotype::ir {
 
 /// Kinds of statements, with their operands.
 ///
-/// | kind     | exprs                          | stmts        | attr      |
-/// | Block    |                                | in order     |           |
-/// | Let      | value                          | body         | Symbol    |
-/// | For      | min, extent                    | body         | LoopInfo  |
-/// | If       | condition                      | then [, else]|           |
-/// | Store    | value, predicate, coordinates..|              | Buffer, Atomic, AsyncStore, BulkStore or
-/// Remote | | Allocate |                                | body         | Buffer    | | Check    | condition,
-/// values...           |              | text      | | Print    | condition, values...           | | text | |
-/// Barrier  | [slot]                         |              | SyncInfo  | | Note     | | body         | text
-/// | | Prefetch | index, (count, step)..         |              | Buffer    | | Extern   | as its record says
-/// |              | ExternCall | | Meter    | [amount]                       | [body]       | Meter     | |
-/// Locked   | index                          | body         | Buffer    |
+// clang-format off
+/// | kind        | exprs                           | stmts         | attr                                             |
+/// | Block       |                                 | in order      |                                                  |
+/// | Let         | value                           | body          | Symbol                                           |
+/// | For         | min, extent                     | body          | LoopInfo                                         |
+/// | If          | condition                       | then [, else] |                                                  |
+/// | Store       | value, predicate, coordinates.. |               | Buffer, Atomic, AsyncStore, BulkStore or Remote  |
+/// | Allocate    |                                 | body          | Buffer                                           |
+/// | Check       | condition, values..             |               | text                                             |
+/// | Print       | condition, values..             |               | text                                             |
+/// | Barrier     | [slot]                          |               | SyncInfo                                         |
+/// | Note        |                                 | body          | Note                                             |
+/// | Prefetch    | index, (count, step)..          |               | Buffer                                           |
+/// | Extern      | as its record says              |               | ExternCall                                       |
+/// | Meter       | [amount]                        | [body]        | Meter                                            |
+/// | Locked      | index                           | body          | Buffer                                           |
+/// | Instruction | index of each operand, [adds]   |               | InstructionUse                                   |
+// clang-format on
 ///
 /// Store: predicate is Bool of as many lanes as the value; false lanes touch no memory. It is always there:
 /// the constant true where there is no condition (`is_one(predicate)`). With an Atomic the element becomes
@@ -35,7 +45,8 @@ namespace calotype::ir {
 /// ("produce blur_y, computed at out.yo"). Prefetch: a hint to load the elements at index + i * step + j *
 /// step .. for all i, j .. below their counts; they need not exist. Let: may also bind a vector value. Meter:
 /// in profiled programs alone; see struct Meter. Locked: while the body runs, no other thread runs one that
-/// is locked by the same element of the buffer.
+/// is locked by the same element of the buffer. Instruction: what the lanes of a warp, or of four warps, do
+/// together to tiles; see InstructionUse.
 ///
 /// The extents, mins and strides of a Buffer are part of its identity, not operands of the statements that
 /// name it: visiting and rewriting leave them alone.
@@ -53,7 +64,8 @@ enum class StmtKind : std::uint8_t {
   Prefetch,
   Extern,
   Meter,
-  Locked
+  Locked,
+  Instruction
 };
 
 /// A loop as printers and debuggers see it.
@@ -88,13 +100,17 @@ using AsyncStorePtr = std::shared_ptr<const AsyncStore>;
 
 /// Barriers in shared memory that count what arrives, one for each slot of a ring: in turn, each time, all
 /// warps of the block (Arrive), the bytes of the bulk copies to the slot that they have started before, and
-/// the bytes that blocks of the cluster send with it.
+/// the bytes that blocks of the cluster send with it. A ring between roles counts `arrivals` warps instead;
+/// whoever waits there need not arrive, and waits the n-th time for the n-th phase. Where it is `open` slots
+/// are free at first: who waits for the first time goes on, and so on one phase behind.
 struct Ring {
   std::string name;
   int slots = 1;
   std::int64_t offset = 0;   ///< bytes in the block's shared memory
   SymbolPtr turn = nullptr;  ///< the slot in use, an Int(32) that Turn moves on; null: operands say which
   bool of_cluster = false;   ///< other blocks send with it
+  int arrivals = 0;          ///< warps that arrive in a phase; 0: all of the block
+  bool open = false;         ///< of a ring between roles
 };
 using RingPtr = std::shared_ptr<const Ring>;
 inline constexpr std::int64_t kBarrierBytes = 8;
@@ -116,13 +132,14 @@ struct TensorMap {
 using TensorMapPtr = std::shared_ptr<const TensorMap>;
 
 /// What a Store does that starts the copy of a row or box: it has happened when the slot of the ring is
-/// complete. One that is `common` is met by all threads of the block, as one copy; else each thread has its
-/// own.
+/// complete. One that is `common` is met by all threads of the block, as one copy, one that is `of_warp` by
+/// all threads of a warp; else each thread has its own.
 struct BulkStore {
   BufferPtr buffer;
   RingPtr ring;
   bool common = false;
   TensorMapPtr map = nullptr;  ///< of a box; null: a row
+  bool of_warp = false;        ///< of a box
 };
 using BulkStorePtr = std::shared_ptr<const BulkStore>;
 
@@ -147,12 +164,22 @@ struct SyncInfo {
     Arrive,  ///< the warp has started its bulk copies to the slot of the ring, or has none
     Await,   ///< the thread goes on when all that was to arrive in the slot since it was complete last has
     Turn,    ///< the ring's next slot is in use
+    Warp,    ///< the lanes of the warp meet
+    Some,    ///< warps of `threads` threads of the block meet at the barrier of that `number`
+    SomeArrive,     ///< the first half of that: the warp has come and goes on
+    Fence,          ///< what threads have done to shared memory comes before what goes another way behind it
+    ProductFence,   ///< what the warp has done to its registers comes before products of four warps behind it
+    ProductCommit,  ///< the warp's products of four warps since the last one are a group
+    ProductWait,    ///< the warp goes on when all its groups but the `pending` latest are there
+    Registers,      ///< the warp has `number` registers a thread from here on; more wait until they are free
   } kind = Kind::Block;
   std::string reason = {};  ///< "tile written by x, read by y"
   int pending = 0;
   RingPtr ring = nullptr;  ///< Arrive, Await, Turn; the operand says which slot
   std::int64_t bytes = 0;  ///< Arrive: that blocks of the cluster send to the slot
-  bool fence = false;      ///< Block, Cluster: bulk copies behind it also come after what threads have loaded
+  bool fence = false;      ///< Block, Cluster, Arrive: with a Fence in front
+  int number = 0;          ///< Some: from 1 on, 0 is the block's; Registers
+  int threads = 0;         ///< Some: a multiple of 32
 };
 using SyncInfoPtr = std::shared_ptr<const SyncInfo>;
 
@@ -195,11 +222,32 @@ struct ExternCall {
 };
 using ExternCallPtr = std::shared_ptr<const ExternCall>;
 
+/// How an operand of an instruction lies in its buffer, from the element on that the statement's operand is
+/// the index of. In registers: the elements that the record gives a lane, side by side. As rows: each lane
+/// has the index of its own row. As a matrix in shared memory that is described: as the fields say (PTX ISA,
+/// "Matrix descriptor").
+struct OperandUse {
+  BufferPtr buffer;
+  bool transposed = false;  ///< its dimension n or m is dense, not k
+  int swizzle = 0;          ///< bytes of the rows whose pieces of 16 bytes change places: 0, 32, 64, 128
+  std::int64_t leading = 0, stride = 0;  ///< bytes, what they are between depends on the two above
+};
+
+/// What the lanes of a warp, or of four warps from a multiple of four on, do together: all of them come
+/// there. Behind the operands' indices, for products, a Bool: whether the sum is added to what the result
+/// was, or replaces it.
+struct InstructionUse {
+  const instr::Instruction* record = nullptr;
+  std::string name;  ///< of the record
+  std::vector<OperandUse> operands;
+};
+using InstructionUsePtr = std::shared_ptr<const InstructionUse>;
+
 struct StmtNode;
 using Stmt = std::shared_ptr<const StmtNode>;
-using StmtAttr =
-    std::variant<std::monostate, SymbolPtr, LoopInfoPtr, BufferPtr, SyncInfoPtr, MeterPtr, std::string,
-                 AtomicPtr, ExternCallPtr, AsyncStorePtr, BulkStorePtr, RemotePtr, NotePtr>;
+using StmtAttr = std::variant<std::monostate, SymbolPtr, LoopInfoPtr, BufferPtr, SyncInfoPtr, MeterPtr,
+                              std::string, AtomicPtr, ExternCallPtr, AsyncStorePtr, BulkStorePtr, RemotePtr,
+                              NotePtr, InstructionUsePtr>;
 
 struct StmtNode {
   StmtKind kind;
@@ -241,6 +289,7 @@ struct StmtNode {
   const std::string& text() const {
     return kind == StmtKind::Note ? note().text : std::get<std::string>(attr);
   }
+  const InstructionUse& instruction() const { return *std::get<InstructionUsePtr>(attr); }
   const Note& note() const { return *std::get<NotePtr>(attr); }
   const Stmt& body() const { return stmts.front(); }
 };
@@ -279,6 +328,7 @@ Stmt note(Note note, Stmt body);
 Stmt prefetch(const BufferPtr& buffer, Expr index,
               const std::vector<std::pair<Expr, Expr>>& counts_and_steps);
 Stmt call_extern(ExternCall call, std::vector<Expr> operands);
+Stmt instruction(InstructionUse use, std::vector<Expr> operands);
 Stmt metered(Meter meter, Stmt body);  ///< Time, Stage
 Stmt count(Meter meter, Expr amount);  ///< Sum, Peak; the amount is an Int(64)
 Stmt locked(const BufferPtr& buffer, Expr index, Stmt body);

@@ -55,6 +55,8 @@ void StmtEmitter::emit(const ir::Stmt& s) {
       return emit_meter(*s);
     case ir::StmtKind::Locked:
       return emit_locked(*s);
+    case ir::StmtKind::Instruction:
+      internal_error("an instruction of tiles in host code");
   }
 }
 
