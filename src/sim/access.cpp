@@ -141,6 +141,10 @@ void run_async_store(Machine& m, Warp& warp, const Instruction& i) {
   for_components(m, warp, i, [&](const WarpAccess& access) { space_of(m, i).start(access); });
 }
 
+const AccessSite& WarpAccess::access() const {
+  return machine.code.accesses[static_cast<std::size_t>(site >= 0 ? site : instruction.site)];
+}
+
 void run_ring_store(Machine& m, Warp& warp, const Instruction& i) {
   const Indices slot(warp, i.b, 0);
   const auto ring = static_cast<std::size_t>(m.code.accesses[i.site].ring);
@@ -151,6 +155,7 @@ void run_ring_store(Machine& m, Warp& warp, const Instruction& i) {
       access.slot =
           &m.rings[static_cast<std::size_t>(warp.rank)][ring].at(static_cast<std::size_t>(slot.data()[lane]));
       space_of(m, i).start(access);
+      tell_slot(m, warp, *access.slot);
     });
   });
 }
@@ -162,8 +167,11 @@ void run_commit(Machine&, Warp& warp, const Instruction&) {
 void run_wait(Machine& m, Warp& warp, const Instruction& i) {
   for_lanes(warp.mask, [&](int lane) {
     Flights& own = warp.flights[static_cast<std::size_t>(lane)];
-    for (; !own.waiting.empty() && own.waiting.front().group < own.groups - i.site; own.waiting.pop_front())
-      m.spaces[own.waiting.front().buffer]->land(m, m.thread(warp, lane), own.waiting.front());
+    for (; !own.waiting.empty() && own.waiting.front().group < own.groups - i.site; own.waiting.pop_front()) {
+      Flight& flight = own.waiting.front();
+      flight.interval = m.clock.now;
+      m.spaces[flight.buffer]->land(m.thread(warp, lane), flight);
+    }
   });
 }
 
@@ -179,7 +187,9 @@ void send(Machine& m, WarpAccess access, int ring, int lane, std::int64_t rank) 
   if (rank < 0 || rank >= code.cluster) return space_of(m, access.instruction).store(access);  // is found
   access.slot = &m.rings[static_cast<std::size_t>(rank)][static_cast<std::size_t>(ring)].at(number);
   space_of(m, access.instruction).start(access);
-  count_sent(*access.slot, code.buffers[code.accesses[access.instruction.site].buffer].type.bytes());
+  tell_slot(m, access.warp, *access.slot);
+  count_sent(*code.rings[static_cast<std::size_t>(ring)], *access.slot,
+             code.buffers[code.accesses[access.instruction.site].buffer].type.bytes());
 }
 
 }  // namespace

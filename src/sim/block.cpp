@@ -50,19 +50,21 @@ void Machine::run() {
 }
 
 void Machine::start_cluster() {
-  clock.block_start = cluster_barrier_ = ++clock.now;
-  barriers_.assign(static_cast<std::size_t>(code.cluster), clock.now);
-  fences_ = barriers_;
+  clock.block_start = ++ticks_;
   block = first_block_;
-  block_starts_.push_back({clock.now, first_block_});
+  block_starts_.push_back({clock.block_start, first_block_});
   for (const std::unique_ptr<Space>& space : spaces) space->begin_block();
   make_rings();
+  make_meetings();
   for (Warp& warp : warps) {
     warp.state = Warp::State::Running;
     warp.mask = warp.live;
     warp.next = 0;
+    warp.now = clock.block_start;
+    warp.known = nothing_known();
     warp.frames.clear();
     for (Flights& flights : warp.flights) flights = {};
+    warp.forget_products();
     for (int axis = 0; axis < 3; ++axis)
       if (code.has_block_var[axis])
         *warp.write(code.block_vars[axis]) = of_int(first_block_[axis] + (axis == 0 ? warp.rank : 0));
@@ -84,21 +86,23 @@ void Machine::run_cluster() {
       ready.pop_back();
     }
   } while (!stopped && release_barriers());
+  compare_products();
 }
 
 /// Runs a warp until it waits, ends or its turn is over.
 void Machine::run_warp(Warp& warp) {
   block = first_block_;
   block[0] += warp.rank;
-  clock.own = barriers_[static_cast<std::size_t>(warp.rank)];
-  clock.fenced = fences_[static_cast<std::size_t>(warp.rank)];
-  clock.others = code.cluster == 1 ? clock.own : cluster_barrier_;
-  if (options.random_landing) let_land();
+  clock.now = warp.now;
+  clock.ordered = &warp.known.ordered;
+  clock.fenced = &warp.known.fenced;
+  if (options.random_landing) let_land(warp);
   const std::int64_t turn = std::int64_t{1} << random_.below(kLongestTurn + 1);
   for (std::int64_t step = 0; step < turn && warp.state == Warp::State::Running && !stopped; ++step) {
     const Instruction& i = code.instructions[static_cast<std::size_t>(warp.next)];
     ++executed_[static_cast<std::size_t>(warp.next)];
     ++warp.next;
+    ++warp.steps;
     i.run(*this, warp, i);
     ++steps_;
   }
@@ -113,8 +117,13 @@ void Machine::run_warp(Warp& warp) {
   });
 }
 
-/// Some of the copies under way are there already.
-void Machine::let_land() {
+/// Some of the copies under way are there already, and the running warp's next product.
+void Machine::let_land(Warp& running) {
+  for (Product& product : running.products) {
+    if (product.computed) continue;
+    if (random_.below(4) == 0) compute(running, product);
+    break;
+  }
   const auto appear = [&](const Flight& flight) {
     if (random_.below(4) == 0) spaces[static_cast<std::size_t>(flight.buffer)]->appear(flight);
   };
@@ -132,11 +141,11 @@ void Machine::let_land() {
 /// All warps wait or have ended: lets those go on that wait at a barrier which is complete. False if there is
 /// nobody to go on.
 bool Machine::release_barriers() {
-  if (release_rings()) return true;
+  if (release_rings() || release_registers()) return true;
   bool any = false;
   for (int rank = 0; rank < code.cluster && !stopped; ++rank) any |= release_block(rank);
   if (any || release_cluster()) return true;
-  stuck_at_rings();
+  report_stuck();
   return false;
 }
 
@@ -171,35 +180,35 @@ bool Machine::same_barrier(const Warp& waiting, Warp::State state, int rank) {
   return true;
 }
 
-/// Of the barrier that the warp waits at.
-bool Machine::has_fence(const Warp& waiting) const {
-  const Instruction& barrier = code.instructions[static_cast<std::size_t>(waiting.next - 1)];
-  return code.barriers[static_cast<std::size_t>(barrier.site)].fence;
+/// All that one of them knows all of them know now.
+void Machine::meet(const std::vector<Warp*>& met) {
+  Known all = nothing_known();
+  for (const Warp* warp : met) all.learn(warp->known);
+  const std::uint32_t now = ++ticks_;
+  for (const Warp* warp : met) all.ordered[index_of(*warp)] = now;
+  for (Warp* warp : met) {
+    warp->known = all;
+    warp->now = now;
+    warp->state = Warp::State::Running;
+  }
 }
 
 bool Machine::release_block(int rank) {
-  const Warp* waiting = nullptr;
-  for (const Warp& warp : warps)
-    if (warp.rank == rank && warp.state == Warp::State::AtBarrier) waiting = &warp;
-  if (waiting == nullptr || !same_barrier(*waiting, Warp::State::AtBarrier, rank)) return false;
+  std::vector<Warp*> waiting;
   for (Warp& warp : warps)
-    if (warp.rank == rank && warp.state == Warp::State::AtBarrier) warp.state = Warp::State::Running;
-  barriers_[static_cast<std::size_t>(rank)] = ++clock.now;
-  if (has_fence(*waiting)) fences_[static_cast<std::size_t>(rank)] = clock.now;
+    if (warp.rank == rank && warp.state == Warp::State::AtBarrier) waiting.push_back(&warp);
+  if (waiting.empty() || !same_barrier(*waiting.back(), Warp::State::AtBarrier, rank)) return false;
+  meet(waiting);
   ++report.barriers;
   return true;
 }
 
 bool Machine::release_cluster() {
-  const Warp* waiting = nullptr;
-  for (const Warp& warp : warps)
-    if (warp.state == Warp::State::AtClusterBarrier) waiting = &warp;
-  if (waiting == nullptr || !same_barrier(*waiting, Warp::State::AtClusterBarrier, -1)) return false;
+  std::vector<Warp*> waiting;
   for (Warp& warp : warps)
-    if (warp.state == Warp::State::AtClusterBarrier) warp.state = Warp::State::Running;
-  cluster_barrier_ = ++clock.now;
-  barriers_.assign(barriers_.size(), clock.now);
-  if (has_fence(*waiting)) fences_ = barriers_;
+    if (warp.state == Warp::State::AtClusterBarrier) waiting.push_back(&warp);
+  if (waiting.empty() || !same_barrier(*waiting.back(), Warp::State::AtClusterBarrier, -1)) return false;
+  meet(waiting);
   ++report.barriers;
   return true;
 }

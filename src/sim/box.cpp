@@ -35,6 +35,7 @@ class Box {
                      "of shared memory");
     const std::int64_t elements = map_.elements();
     for (std::int64_t i = 0; i < elements; ++i) start(place_of(first_ + i), value_of(i));
+    tell_slot(m_, warp_, *slot_);
     m_.report.stores += elements;
     if (m_.figures) count();
   }
@@ -100,6 +101,7 @@ class Box {
     access.slot = &m_.rings[static_cast<std::size_t>(warp_.rank)][static_cast<std::size_t>(access_.ring)].at(
         static_cast<std::size_t>(at(instruction_.b)));
     m_.spaces[static_cast<std::size_t>(access_.buffer)]->start(access);
+    slot_ = access.slot;
   }
 
   Machine& m_;
@@ -113,6 +115,7 @@ class Box {
   const Tensor& tensor_;
   const std::int64_t size_, first_;
   std::vector<std::int64_t> start_;
+  RingSlot* slot_ = nullptr;
 };
 
 }  // namespace

@@ -63,6 +63,8 @@ class Builder {
   void store(const ir::Stmt& s);
   /// A Store of a box, by each thread that comes there.
   void box_store(const ir::Stmt& s);
+  /// An instruction of tiles (tile_code.cpp).
+  void tile(const ir::Stmt& s);
   /// Which of the kernel's rings it is.
   int ring_index(const ir::Ring& ring) const;
 
@@ -76,6 +78,8 @@ class Builder {
   Register load(const Expr& e);
   Register shuffle(const Expr& e);
   void note_written(int buffer);
+  TileOperand tile_operand(const ir::OperandUse& use, const instr::Operand& operand, int threads,
+                           const Expr& index);
   int access(const ir::BufferPtr& buffer, const Expr& index, bool predicated);
   Register spread_over_lanes(Register r, Type element);
   Register spread_constant(Register r);

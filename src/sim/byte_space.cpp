@@ -49,8 +49,8 @@ class ByteSpace : public Space {
       if (region_.shadow) watch_start(a, lane, offset);
       std::memset(region_.base + offset[lane], 0xff, static_cast<std::size_t>(size_));
       Flights& flights = a.warp.flights[static_cast<std::size_t>(lane)];
-      const Flight flight{a.machine.code.accesses[a.instruction.site].buffer, offset[lane], a.cells[lane],
-                          flights.groups};
+      const Flight flight{a.access().buffer, offset[lane], a.cells[lane], flights.groups,
+                          a.machine.clock.now};
       if (a.slot)
         a.slot->started.push_back({a.machine.thread(a.warp, lane), flight});
       else
@@ -58,9 +58,9 @@ class ByteSpace : public Space {
     });
   }
 
-  void land(Machine& m, int thread, const Flight& flight) override {
+  void land(int thread, const Flight& flight) override {
     encode(buffer_.type, flight.value, region_.base + flight.offset);
-    if (region_.shadow) region_.shadow->land(m.clock, thread, flight.offset, size_);
+    if (region_.shadow) region_.shadow->land(flight.interval, thread, flight.offset, size_);
   }
 
   void appear(const Flight& flight) override {
@@ -162,8 +162,14 @@ class ByteSpace : public Space {
     Machine& m = a.machine;
     watch_initialised(a, lane, offset);
     watch_copies(a, lane, offset, "reads");
-    const Conflict conflict = region_.shadow->read(m.clock, m.thread(a.warp, lane), offset, size_);
-    if (conflict) race(a, lane, "reads", offset, conflict);
+    const int thread = m.thread(a.warp, lane);
+    const Conflict conflict = a.past_threads
+                                  ? region_.shadow->read_past_threads(m.clock, thread, offset, size_)
+                                  : region_.shadow->read(m.clock, thread, offset, size_);
+    if (conflict) return race(a, lane, "reads", offset, conflict);
+    if (!a.past_threads) return;
+    const Conflict unfenced = region_.shadow->unfenced_write(m.clock, offset, size_);
+    if (unfenced) missing_fence(a, lane, "reads", offset, unfenced);
   }
 
   void watch_write(const WarpAccess& a, int lane, const Offsets& offset) {
@@ -195,12 +201,18 @@ class ByteSpace : public Space {
   void watch_fence(const WarpAccess& a, int lane, std::int64_t offset) const {
     Machine& m = a.machine;
     const Conflict conflict = region_.shadow->unfenced(m.clock, offset, size_);
-    if (!conflict) return;
-    conflicts(a, lane, Fault::MissingFence, "copies to", offset, conflict,
+    if (conflict) missing_fence(a, lane, "copies to", offset, conflict);
+  }
+
+  void missing_fence(const WarpAccess& a, int lane, const char* verb, std::int64_t offset,
+                     const Conflict& conflict) const {
+    Machine& m = a.machine;
+    conflicts(a, lane, Fault::MissingFence, verb, offset, conflict,
               [&](const std::string& who, const std::string& text) {
-                return fmt::format(
-                    "{} copies to {} in bulk, which {} has {} with no fence of the copies in between", who,
-                    text, m.who(conflict.thread, m.block_of(conflict.interval)), done(conflict));
+                return fmt::format("{} {} {} {}, which {} has {} with no fence of the {} in between", who,
+                                   verb, text, a.past_threads ? "by tensor cores" : "in bulk",
+                                   m.who(conflict.thread, m.block_of(conflict.interval)), done(conflict),
+                                   a.past_threads ? "other way to memory" : "copies");
               });
   }
 
@@ -278,7 +290,7 @@ class ByteSpace : public Space {
     Machine& m = a.machine;
     const int thread = m.thread(a.warp, lane);
     return m.findings.add(fault, m.place(a.instruction), [&] {
-      const std::string& text = m.code.accesses[a.instruction.site].text;
+      const std::string& text = a.text();
       return Finding{.message = message(m.who(thread), text),
                      .buffer = buffer_.name,
                      .block = m.block,
@@ -292,9 +304,8 @@ class ByteSpace : public Space {
   void note(const WarpAccess& a, LaneMask lanes, const Offsets& offset, const char* verb) const {
     if (!a.machine.watches()) return;
     const bool starts = verb[0] == 'c';
-    for_lanes(lanes, [&](int lane) {
-      a.machine.note_access(region_, offset[lane], size_, a.warp, lane, a.instruction, verb, starts);
-    });
+    for_lanes(lanes,
+              [&](int lane) { a.machine.note_access(region_, offset[lane], size_, a, lane, verb, starts); });
   }
 
   const BufferUse& buffer_;

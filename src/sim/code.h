@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "instr/instruction.h"
 #include "ir/stmt.h"
 #include "sim/cell.h"
 
@@ -94,6 +95,21 @@ struct BoxSite {
   std::vector<Register> start;
 };
 
+/// An operand of an instruction of tiles.
+struct TileOperand {
+  int access = 0;  ///< into Code::accesses
+  Register first;  ///< the element where it begins
+  ir::OperandUse use;
+  instr::Operand::Place place = instr::Operand::Place::Elements;
+  /// Coordinates of what a thread has in a register: by thread, then register. Of rows: none.
+  std::vector<std::array<std::int32_t, 2>> coordinates;
+  int registers = 0;
+};
+struct TileSite {
+  const instr::Instruction* record = nullptr;
+  std::vector<TileOperand> operands;
+};
+
 /// The text of a check, or of a line that is printed.
 struct CheckSite {
   std::string text;  ///< one {} a value
@@ -103,7 +119,6 @@ struct CheckSite {
 
 struct BarrierSite {
   std::string reason;
-  bool fence = false;  ///< what threads have done in shared memory comes before bulk copies behind it
 };
 
 struct Code {
@@ -115,6 +130,7 @@ struct Code {
   std::vector<Operation> operations;
   std::vector<AccessSite> accesses;
   std::vector<BoxSite> boxes;
+  std::vector<TileSite> tiles;
   std::vector<ir::TensorMapPtr> tensors;
   std::vector<CheckSite> checks;
   std::vector<BarrierSite> barriers;
@@ -127,6 +143,7 @@ struct Code {
   Register grid_var{};  ///< how many blocks there are along x
   bool has_grid_var = false;
   std::int64_t max_threads = 0, shared_bytes = 0, cluster = 1;
+  bool partly = false;  ///< warps wait for each other in part, or tensor cores read memory meanwhile
   std::vector<ir::RingPtr> rings;
   std::vector<Register> ring_turns;  ///< of rings that turn
 

@@ -20,6 +20,18 @@ using ir::StmtKind;
 
 constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
 
+/// Whether warps wait for some of the others, or tensor cores read shared memory beside them.
+bool waits_in_part(const lower::Function& function) {
+  bool any = std::any_of(function.rings.begin(), function.rings.end(),
+                         [](const ir::RingPtr& ring) { return ring->arrivals > 0; });
+  ir::visit(function.body, [&](const ir::Stmt& s) {
+    any |= s->kind == StmtKind::Instruction ||
+           (s->kind == StmtKind::Barrier &&
+            (s->sync().kind == ir::SyncInfo::Kind::Some || s->sync().kind == ir::SyncInfo::Kind::Warp));
+  });
+  return any;
+}
+
 class Compiler {
  public:
   Compiler(const lower::Function& function, Code& code) : function_(function), code_(code), builder_(code) {}
@@ -32,6 +44,7 @@ class Compiler {
     code_.cluster = function_.cluster;
     code_.rings = function_.rings;
     code_.tensors = function_.tensors;
+    code_.partly = waits_in_part(function_);
     declare_arguments();
     declare_threads();
     in_indices_ = index_uses(function_.body);
@@ -139,6 +152,9 @@ class Compiler {
         refuse(code_, "a profile of a kernel", ir::to_string(s));
       case StmtKind::Locked:
         refuse(code_, "a lock in a kernel", ir::to_string(s));
+      case StmtKind::Instruction:
+        builder_.tile(s);
+        break;
     }
     builder_.release(mark);
   }
@@ -198,8 +214,16 @@ class Compiler {
     return first;
   }
 
+  /// Warps lie along x. Undefined: a warp has one thread alone.
+  Expr is_first_lane() const {
+    const ir::SymbolPtr& x = function_.thread_vars[0];
+    if (!x) return {};
+    const Expr lane = ir::make(ir::Op::And, x->type, {ir::make_var(x), ir::make_int(x->type, kWarp - 1)});
+    return lane == ir::make_zero(x->type);
+  }
+
   void box(const ir::Stmt& s) {
-    const Expr first = is_first_thread();
+    const Expr first = s->bulk()->of_warp ? is_first_lane() : is_first_thread();
     if (!first.defined()) return builder_.box_store(s);
     const int test = if_holds(builder_.value(first));
     builder_.forget();
@@ -224,16 +248,17 @@ class Compiler {
 
   void synchronisation(const ir::Stmt& s) {
     const ir::SyncInfo& sync = s->sync();
+    if (sync.fence) builder_.emit(run_fence, "Fence");
     switch (sync.kind) {
       case ir::SyncInfo::Kind::Block:
-        code_.barriers.push_back({sync.reason, sync.fence});
+        code_.barriers.push_back({sync.reason});
         builder_.emit(run_barrier, "Barrier").site = static_cast<int>(code_.barriers.size()) - 1;
         break;
       case ir::SyncInfo::Kind::ClusterArrive:
         break;  // all is ordered where the others are waited for
       case ir::SyncInfo::Kind::ClusterWait:
       case ir::SyncInfo::Kind::Cluster:
-        code_.barriers.push_back({sync.reason, sync.fence});
+        code_.barriers.push_back({sync.reason});
         builder_.emit(run_cluster_barrier, "ClusterBarrier").site =
             static_cast<int>(code_.barriers.size()) - 1;
         break;
@@ -253,6 +278,45 @@ class Compiler {
       case ir::SyncInfo::Kind::Await:
         at_ring(s, run_await, "Await");
         break;
+      default:
+        part_synchronisation(sync);
+    }
+  }
+
+  /// Of a warp, of some warps, or of products.
+  void part_synchronisation(const ir::SyncInfo& sync) {
+    const auto emit = [&](Handler handler, const char* name, int site) -> Instruction& {
+      Instruction& i = builder_.emit(handler, name);
+      i.site = site;
+      return i;
+    };
+    switch (sync.kind) {
+      case ir::SyncInfo::Kind::Warp:
+        emit(run_warp_barrier, "WarpBarrier", 0);
+        break;
+      case ir::SyncInfo::Kind::Some:
+        emit(run_meet, "SomeBarrier", sync.number).target = sync.threads;
+        break;
+      case ir::SyncInfo::Kind::SomeArrive:
+        emit(run_meet_arrive, "SomeArrive", sync.number).target = sync.threads;
+        break;
+      case ir::SyncInfo::Kind::Fence:
+        emit(run_fence, "Fence", 0);
+        break;
+      case ir::SyncInfo::Kind::ProductFence:
+        emit(run_product_fence, "ProductFence", 0);
+        break;
+      case ir::SyncInfo::Kind::ProductCommit:
+        emit(run_product_commit, "ProductCommit", 0);
+        break;
+      case ir::SyncInfo::Kind::ProductWait:
+        emit(run_product_wait, "ProductWait", sync.pending);
+        break;
+      case ir::SyncInfo::Kind::Registers:
+        emit(run_registers, "Registers", sync.number);
+        break;
+      default:
+        refuse(code_, "a synchronisation that it does not know", ir::to_string(sync));
     }
   }
 

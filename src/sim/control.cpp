@@ -126,20 +126,24 @@ void run_print(Machine& m, Warp& warp, const Instruction& i) {
   });
 }
 
+void Machine::require_whole(const Warp& warp, const Instruction& i, const std::string& what) {
+  const LaneMask missing = warp.live & ~warp.mask;
+  if (missing == 0) return;
+  const int here = thread(warp, std::countr_zero(warp.mask));
+  const int elsewhere = thread(warp, std::countr_zero(missing));
+  findings.add(Fault::Divergence, place(i), [&] {
+    return Finding{.message = fmt::format("{} is reached by {} but not by {} of the same warp", what,
+                                          who(here), who(elsewhere)),
+                   .block = block,
+                   .threads = {coordinates(here), coordinates(elsewhere)}};
+  });
+}
+
 namespace {
 
 void wait_at_barrier(Machine& m, Warp& warp, const Instruction& i, Warp::State state) {
   warp.state = state;
-  const LaneMask missing = warp.live & ~warp.mask;
-  if (missing == 0) return;
-  const int here = m.thread(warp, std::countr_zero(warp.mask));
-  const int elsewhere = m.thread(warp, std::countr_zero(missing));
-  m.findings.add(Fault::Divergence, m.place(i), [&] {
-    return Finding{.message = fmt::format("the barrier ({}) is reached by {} but not by {} of the same warp",
-                                          m.code.barriers[i.site].reason, m.who(here), m.who(elsewhere)),
-                   .block = m.block,
-                   .threads = {m.coordinates(here), m.coordinates(elsewhere)}};
-  });
+  m.require_whole(warp, i, fmt::format("the barrier ({})", m.code.barriers[i.site].reason));
 }
 
 }  // namespace

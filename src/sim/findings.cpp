@@ -16,6 +16,8 @@ const char* to_string(Fault fault) {
       return "uninitialised read";
     case Fault::Unfinished:
       return "unfinished copy";
+    case Fault::UnfinishedProduct:
+      return "unfinished product";
     case Fault::MissingFence:
       return "missing fence";
     case Fault::RingOverwrite:
@@ -30,6 +32,10 @@ const char* to_string(Fault fault) {
       return "misaligned access";
     case Fault::IllegalBox:
       return "illegal box";
+    case Fault::IllegalMatrix:
+      return "illegal matrix";
+    case Fault::Registers:
+      return "illegal registers";
     case Fault::IndexOverflow:
       return "index overflow";
     case Fault::CheckFailed:

@@ -101,7 +101,9 @@ void Machine::make_shared_region() {
   if (granule == 0) return;  // no shared memory
   region.granule = static_cast<int>(granule);
   const std::int64_t bytes = (region.bytes + granule - 1) / granule * granule;
-  if (options.detect) region.shadow = std::make_unique<Shadow>(bytes, region.granule, false);
+  const auto warps_of_block = static_cast<int>((threads_ + kWarp - 1) / kWarp);
+  if (options.detect)
+    region.shadow = std::make_unique<Shadow>(bytes, region.granule, false, code.partly ? warps_of_block : 0);
   for (std::size_t i = 0; i < code.buffers.size(); ++i)
     if (code.buffers[i].is_shared()) spaces[i] = make_shared_space(code.buffers[i], region);
 }

@@ -22,6 +22,17 @@ using Coordinates = std::array<std::int64_t, 3>;
 struct PrivateArray {
   std::vector<Cell> cells;        ///< 32 an element
   std::vector<LaneMask> written;  ///< an element
+  /// Products under way of the warp, an element: those that it is a result of, and that only read it.
+  std::vector<std::uint16_t> results, operands;
+  int products = 0;           ///< of all of them
+  std::uint32_t touched = 0;  ///< the step of the warp in which one was read or written last
+  bool has_products() const { return products > 0; }
+  void free() {
+    results.assign(results.size(), 0);
+    operands.assign(operands.size(), 0);
+    products = 0;
+    touched = 0;
+  }
 };
 
 /// Asynchronous stores of a thread that have not happened yet.
@@ -30,10 +41,17 @@ struct Flight {
   std::int64_t offset = 0;  ///< bytes in the region
   Cell value;
   std::int64_t group = 0;
+  std::uint32_t interval = 0;  ///< in which it was started
 };
 struct Flights {
   std::deque<Flight> waiting;  ///< in the order in which they were started
   std::int64_t groups = 0;     ///< committed so far
+};
+
+/// What is ordered before what comes next, of each warp of the cluster: see Clock.
+struct Known {
+  Intervals ordered, fenced;
+  void learn(const Known& other);
 };
 
 /// A slot of a ring of a block: what has arrived since it was complete last, and before.
@@ -43,9 +61,28 @@ struct RingSlot {
     Flight flight;
   };
   std::deque<Copy> started, complete;  ///< the latter happen when somebody has waited for them
-  std::vector<bool> arrived;           ///< by number of the warp
+  std::vector<bool> arrived;           ///< by number of the warp; of a ring between roles not used
+  int came = 0;                        ///< warps that have arrived
   std::int64_t sent = 0, due = 0;      ///< bytes from blocks of the cluster: those that have come, and shall
   std::int64_t turns = 0;              ///< how often it has been complete
+  Known arriving, known;               ///< what comes with arrivals, and what those learn who have waited
+};
+
+/// A barrier of some of a block's warps.
+struct Meeting {
+  int threads = 0;  ///< that have come
+  int expected = 0;
+  Known known;
+  std::vector<int> waiting;  ///< numbers of warps
+};
+
+/// A product of four warps that this one has started and not waited for.
+struct Product {
+  const Instruction* instruction;
+  std::vector<std::int64_t> first;  ///< element of each operand
+  bool adds = false;
+  bool computed = false;
+  std::int64_t group = 0;
 };
 
 /// An access that a finding is in conflict with, as the shadow knows it.
@@ -59,10 +96,8 @@ struct Suspect {
   std::uint32_t interval = 0;
 };
 
-struct Machine;
-
 struct Warp {
-  enum class State { Running, AtBarrier, AtClusterBarrier, AtRing, Ended };
+  enum class State { Running, AtBarrier, AtClusterBarrier, AtRing, AtMeeting, AtRegisters, Ended };
   /// Masks to come back to at the end of a branch or loop.
   struct Frame {
     LaneMask outer;      ///< lanes that entered
@@ -81,14 +116,37 @@ struct Warp {
   std::array<Flights, kWarp> flights;
   std::vector<std::vector<std::int64_t>> arrivals;  ///< at each slot of each ring
   std::vector<std::vector<std::int64_t>> waits;     ///< for each that have ended
+  std::uint32_t now = 0;                            ///< the running interval
+  Known known;
+  std::deque<Product> products;       ///< in the order in which they were started
+  std::int64_t product_groups = 0;    ///< committed so far
+  std::uint32_t product_fence = 0;    ///< the step of the last fence of products
+  std::vector<int> started_products;  ///< the places of all, by which warps of a group of four are compared
+  std::uint32_t steps = 0;
+  int register_count = 0;  ///< a thread
   const Cell* constants = nullptr;
+
+  void forget_products() {
+    products.clear();
+    started_products.clear();
+    product_groups = 0;
+    product_fence = 0;
+    for (PrivateArray& array : privates) array.free();
+  }
 
   const Cell* read(Register r) const { return r.at >= 0 ? registers.data() + r.at : constants + ~r.at; }
   Cell* write(Register r) { return registers.data() + r.at; }
 };
 
+struct Machine;
 /// Bytes have come to the slot from another block.
-void count_sent(RingSlot& slot, std::int64_t bytes);
+void count_sent(const ir::Ring& ring, RingSlot& slot, std::int64_t bytes);
+/// A copy that the warp has started comes with the slot's next phase.
+void tell_slot(Machine& m, Warp& warp, RingSlot& slot);
+/// The number of a warp among those of its cluster.
+inline std::size_t index_of(const Warp& warp) {
+  return static_cast<std::size_t>(warp.rank * kBlockWarps + warp.number);
+}
 
 /// Lanes whose value is not 0.
 LaneMask true_lanes(const Warp& warp, Register r);
@@ -114,16 +172,32 @@ struct Machine {
   std::string who(int thread, const Coordinates& first_block) const;
   /// The first block of the cluster that an interval of the clock belongs to.
   const Coordinates& block_of(std::uint32_t interval) const;
+  /// All threads of the warp are there, or that they are not is found: at "a barrier of the warp".
+  void require_whole(const Warp& warp, const Instruction& i, const std::string& what);
   int place(const Instruction& i) const { return static_cast<int>(&i - code.instructions.data()); }
   /// What a lane does with an element, with the loops around it.
   ThreadAccess access_of(const Warp& warp, int lane, const Instruction& i, const std::string& verb,
                          const std::string& text) const;
 
+  // What warps know of each other
+  /// The warp begins another interval; the number of it.
+  std::uint32_t advance(Warp& warp);
+  /// What the warp's lanes have done so far is ordered before what they do next, and told to others.
+  const Known& tell(Warp& warp);
+  void learn(Warp& warp, const Known& known);
+  /// What the warp knows of comes before what goes another way to memory.
+  void fence(Warp& warp);
+  /// What is known as nothing has happened yet.
+  Known nothing_known() const;
+
+  /// A product of four warps happens, for one of them.
+  void compute(Warp& warp, Product& product);
+
   // A second run of the same launch, which finds the accesses of suspects
   void watch_for(const std::vector<Suspect>& suspects);
   bool watches() const { return !watched_.empty(); }
-  void note_access(const Region& region, std::int64_t offset, std::int64_t bytes, const Warp& warp, int lane,
-                   const Instruction& i, const char* verb, bool starts);
+  void note_access(const Region& region, std::int64_t offset, std::int64_t bytes, const WarpAccess& access,
+                   int lane, const char* verb, bool starts);
   /// The finding has come up again: what follows is later than the access that it conflicts with.
   void settle_watched(Fault fault, int place);
   void tell_suspects(std::vector<Finding>& of) const;
@@ -136,6 +210,8 @@ struct Machine {
   std::vector<std::unique_ptr<Space>> spaces;  ///< one for each of Code::buffers
   std::vector<Warp> warps;
   std::vector<std::vector<std::vector<RingSlot>>> rings;  ///< by rank in the cluster and number
+  std::vector<std::array<Meeting, 16>> meetings;          ///< by rank and number of the barrier
+  std::vector<std::int64_t> free_registers;               ///< by rank
   Coordinates block{};                                    ///< of the warp that runs
   Clock clock;
   std::optional<Figures> figures;  ///< with Options::figures
@@ -160,21 +236,22 @@ struct Machine {
   bool release_barriers();
   bool release_block(int rank);
   bool release_cluster();
-  bool has_fence(const Warp& waiting) const;
+  void meet(const std::vector<Warp*>& warps);
   bool release_rings();
-  void stuck_at_rings();
+  bool release_registers();
+  void report_stuck();
   void make_rings();
+  void make_meetings();
   bool same_barrier(const Warp& waiting, Warp::State state, int rank);
+  void compare_products();
   void count_instructions();
-  void let_land();
+  void let_land(Warp& running);
 
   std::vector<std::unique_ptr<Region>> regions_;
   std::vector<std::byte> shared_;
   std::vector<BlockStart> block_starts_;
-  Coordinates first_block_{};            ///< of the running cluster
-  std::vector<std::uint32_t> barriers_;  ///< by rank: the interval since the block's last barrier
-  std::uint32_t cluster_barrier_ = 0;    ///< and since the cluster's
-  std::vector<std::uint32_t> fences_;    ///< by rank: the interval since the last one with a fence
+  Coordinates first_block_{};  ///< of the running cluster
+  std::uint32_t ticks_ = 0;    ///< intervals begun so far
   struct Watched {
     Suspect suspect;
     ThreadAccess access;  ///< the latest that it may be; no verb: none
@@ -232,6 +309,21 @@ void run_arrive(Machine&, Warp&, const Instruction&);
 void run_await(Machine&, Warp&, const Instruction&);
 void run_turn(Machine&, Warp&, const Instruction&);
 void run_cluster_barrier(Machine&, Warp&, const Instruction&);
+void run_warp_barrier(Machine&, Warp&, const Instruction&);
+void run_fence(Machine&, Warp&, const Instruction&);
+// The barrier `site` of `target` threads.
+void run_meet(Machine&, Warp&, const Instruction&);
+void run_meet_arrive(Machine&, Warp&, const Instruction&);
+// `site` registers a thread.
+void run_registers(Machine&, Warp&, const Instruction&);
+// Instructions of tiles: a site of Code::tiles; `c` says whether a product is added.
+void run_move(Machine&, Warp&, const Instruction&);
+void run_product(Machine&, Warp&, const Instruction&);
+void run_wide_product(Machine&, Warp&, const Instruction&);
+// Groups of products. Wait: `site` groups may be left.
+void run_product_fence(Machine&, Warp&, const Instruction&);
+void run_product_commit(Machine&, Warp&, const Instruction&);
+void run_product_wait(Machine&, Warp&, const Instruction&);
 void run_exit(Machine&, Warp&, const Instruction&);
 
 }  // namespace calotype::sim

@@ -20,6 +20,8 @@ class PrivateSpace : public Space {
 
   void load(const WarpAccess& a) override {
     PrivateArray& array = array_of(a.warp);
+    if (array.has_products()) watch_products(a, array.results, "reads");
+    if (!a.past_threads) array.touched = a.warp.steps;
     if (a.uniform_index && inside(a.index[0])) {
       const std::int64_t e = a.index[0];
       const LaneMask unwritten = a.lanes & ~array.written[e];
@@ -43,6 +45,11 @@ class PrivateSpace : public Space {
 
   void store(const WarpAccess& a) override {
     PrivateArray& array = array_of(a.warp);
+    if (array.has_products()) {
+      watch_products(a, array.results, "writes");
+      watch_products(a, array.operands, "writes");
+    }
+    if (!a.past_threads) array.touched = a.warp.steps;
     if (a.uniform_index && inside(a.index[0])) {
       const std::int64_t e = a.index[0];
       Cell* to = &array.cells[e * kWarp];
@@ -82,8 +89,22 @@ class PrivateSpace : public Space {
     if (array.written.empty()) {
       array.written.resize(buffer_.elements);
       array.cells.resize(buffer_.elements * kWarp);
+      array.results.resize(buffer_.elements);
+      array.operands.resize(buffer_.elements);
     }
     return array;
+  }
+
+  /// Tensor cores themselves use them in the order of the products.
+  void watch_products(const WarpAccess& a, const std::vector<std::uint16_t>& products,
+                      const char* verb) const {
+    if (a.past_threads) return;
+    for_lanes(a.lanes, [&](int lane) {
+      const std::int64_t e = a.index[lane];
+      if (inside(e) && products[static_cast<std::size_t>(e)] > 0)
+        report(a, lane, e, Fault::UnfinishedProduct, verb,
+               "of a product that is under way and that nobody has waited for");
+    });
   }
 
   void read_poison(const WarpAccess& a, int lane, std::int64_t e) const {
@@ -100,7 +121,7 @@ class PrivateSpace : public Space {
     Machine& m = a.machine;
     const int thread = m.thread(a.warp, lane);
     m.findings.add(fault, m.place(a.instruction), [&] {
-      const std::string& text = m.code.accesses[a.instruction.site].text;
+      const std::string& text = a.text();
       return Finding{.message = fmt::format("{} {} {}, {}", m.who(thread), verb, text, detail),
                      .buffer = buffer_.name,
                      .block = m.block,

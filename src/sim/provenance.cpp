@@ -46,14 +46,14 @@ void Machine::watch_for(const std::vector<Suspect>& suspects) {
   for (const Suspect& s : suspects) watched_.push_back({s, {}, false});
 }
 
-void Machine::note_access(const Region& region, std::int64_t offset, std::int64_t bytes, const Warp& warp,
-                          int lane, const Instruction& i, const char* verb, bool starts) {
+void Machine::note_access(const Region& region, std::int64_t offset, std::int64_t bytes,
+                          const WarpAccess& access, int lane, const char* verb, bool starts) {
   for (Watched& w : watched_) {
     const Suspect& s = w.suspect;
     if (w.settled || s.region != region.number || s.offset < offset || s.offset >= offset + bytes) continue;
     // What a copy has written it has started in some interval before.
-    if (s.thread != thread(warp, lane) || (!starts && s.interval != clock.now)) continue;
-    w.access = access_of(warp, lane, i, verb, code.accesses[static_cast<std::size_t>(i.site)].text);
+    if (s.thread != thread(access.warp, lane) || (!starts && s.interval != clock.now)) continue;
+    w.access = access_of(access.warp, lane, access.instruction, verb, access.text());
   }
 }
 

@@ -22,28 +22,23 @@ RingSlot& slot_at(Machine& m, const Warp& warp, const Instruction& i) {
   return m.rings[static_cast<std::size_t>(warp.rank)][static_cast<std::size_t>(i.site)].at(slot_of(warp, i));
 }
 
-/// All threads of a warp are there.
-void require_whole(Machine& m, const Warp& warp, const Instruction& i) {
-  const LaneMask missing = warp.live & ~warp.mask;
-  if (missing == 0) return;
-  const int here = m.thread(warp, std::countr_zero(warp.mask));
-  const int elsewhere = m.thread(warp, std::countr_zero(missing));
-  m.findings.add(Fault::Divergence, m.place(i), [&] {
-    return Finding{.message = fmt::format("{} is reached by {} but not by {} of the same warp",
-                                          m.code.rings[static_cast<std::size_t>(i.site)]->name, m.who(here),
-                                          m.who(elsewhere)),
-                   .block = m.block,
-                   .threads = {m.coordinates(here), m.coordinates(elsewhere)}};
-  });
+std::string name_of(const Machine& m, const Instruction& i) {
+  return m.code.rings[static_cast<std::size_t>(i.site)]->name;
+}
+
+const ir::Ring& ring_of(const Machine& m, const Instruction& i) {
+  return *m.code.rings[static_cast<std::size_t>(i.site)];
 }
 
 /// Complete if all warps have arrived and all bytes have come.
-void settle(RingSlot& slot) {
-  if (std::find(slot.arrived.begin(), slot.arrived.end(), false) != slot.arrived.end()) return;
+void settle(const ir::Ring& ring, RingSlot& slot) {
+  if (slot.came != (ring.arrivals > 0 ? ring.arrivals : static_cast<int>(slot.arrived.size()))) return;
   if (slot.sent != slot.due) return;
   slot.arrived.assign(slot.arrived.size(), false);
+  slot.came = 0;
   slot.sent = slot.due = 0;
   ++slot.turns;
+  slot.known = slot.arriving;
   slot.complete.insert(slot.complete.end(), slot.started.begin(), slot.started.end());
   slot.started.clear();
 }
@@ -51,34 +46,66 @@ void settle(RingSlot& slot) {
 void misused(Machine& m, const Warp& warp, const Instruction& i, const char* how) {
   const int first = m.thread(warp, 0);
   m.findings.add(Fault::PhaseMisuse, m.place(i), [&] {
-    return Finding{
-        .message = fmt::format("the warp of {} {} slot {} of {}", m.who(first), how, slot_of(warp, i),
-                               m.code.rings[static_cast<std::size_t>(i.site)]->name),
-        .block = m.block,
-        .threads = {m.coordinates(first)}};
+    return Finding{.message = fmt::format("the warp of {} {} slot {} of {}", m.who(first), how,
+                                          slot_of(warp, i), name_of(m, i)),
+                   .block = m.block,
+                   .threads = {m.coordinates(first)}};
   });
 }
 
-bool is_complete(Machine& m, const Warp& warp, const Instruction& i) {
-  return slot_at(m, warp, i).turns >= warp.arrivals[static_cast<std::size_t>(i.site)].at(slot_of(warp, i));
+/// How often the slot is to have been complete before the warp goes on.
+std::int64_t wanted_turns(const Machine& m, const Warp& warp, const Instruction& i) {
+  const auto ring = static_cast<std::size_t>(i.site);
+  if (ring_of(m, i).arrivals == 0) return warp.arrivals[ring].at(slot_of(warp, i));
+  return warp.waits[ring].at(slot_of(warp, i)) + (ring_of(m, i).open ? 0 : 1);
+}
+
+/// Of rings between roles the hardware tells only whether the phase is even or odd.
+bool passes(Machine& m, const Warp& warp, const Instruction& i) {
+  const std::int64_t turns = slot_at(m, warp, i).turns, wanted = wanted_turns(m, warp, i);
+  return ring_of(m, i).arrivals == 0 ? turns >= wanted : (turns - wanted) % 2 == 0;
+}
+
+void check_phase(Machine& m, Warp& warp, const Instruction& i) {
+  const auto ring = static_cast<std::size_t>(i.site);
+  std::int64_t& waits = warp.waits[ring].at(slot_of(warp, i));
+  if (ring_of(m, i).arrivals > 0) {
+    if (slot_at(m, warp, i).turns < wanted_turns(m, warp, i))
+      misused(m, warp, i, "goes on by the phase before the one that it waits for of");
+    ++waits;
+    return;
+  }
+  const std::int64_t arrivals = warp.arrivals[ring].at(slot_of(warp, i));
+  if (++waits > arrivals) misused(m, warp, i, "waits for a phase that it has not arrived in of");
+  if (waits < arrivals) misused(m, warp, i, "waits for a phase behind which it has arrived in another of");
 }
 
 }  // namespace
 
 void run_arrive(Machine& m, Warp& warp, const Instruction& i) {
-  require_whole(m, warp, i);
+  m.require_whole(warp, i, name_of(m, i));
   RingSlot& slot = slot_at(m, warp, i);
   ++warp.arrivals[static_cast<std::size_t>(i.site)].at(slot_of(warp, i));
-  if (warp.number == 0) slot.due += i.target;
-  std::vector<bool>::reference here = slot.arrived[static_cast<std::size_t>(warp.number)];
-  if (here) misused(m, warp, i, "arrives for the second time in one phase of");
-  here = true;
-  settle(slot);
+  slot.arriving.learn(m.tell(warp));
+  if (warp.number == 0 || ring_of(m, i).arrivals > 0) slot.due += i.target;
+  if (ring_of(m, i).arrivals == 0) {
+    std::vector<bool>::reference here = slot.arrived[static_cast<std::size_t>(warp.number)];
+    if (here) misused(m, warp, i, "arrives for the second time in one phase of");
+    slot.came += here ? 0 : 1;
+    here = true;
+  } else {
+    ++slot.came;
+  }
+  settle(ring_of(m, i), slot);
 }
 
-void count_sent(RingSlot& slot, std::int64_t bytes) {
+void count_sent(const ir::Ring& ring, RingSlot& slot, std::int64_t bytes) {
   slot.sent += bytes;
-  settle(slot);
+  settle(ring, slot);
+}
+
+void tell_slot(Machine& m, Warp& warp, RingSlot& slot) {
+  slot.arriving.ordered[index_of(warp)] = m.advance(warp);
 }
 
 void run_turn(Machine& m, Warp& warp, const Instruction& i) {
@@ -88,28 +115,23 @@ void run_turn(Machine& m, Warp& warp, const Instruction& i) {
 }
 
 void run_await(Machine& m, Warp& warp, const Instruction& i) {
-  require_whole(m, warp, i);
-  if (!is_complete(m, warp, i)) {
+  m.require_whole(warp, i, name_of(m, i));
+  if (!passes(m, warp, i)) {
     warp.state = Warp::State::AtRing;
     return;
   }
+  check_phase(m, warp, i);
   RingSlot& slot = slot_at(m, warp, i);
-  const std::int64_t arrivals = warp.arrivals[static_cast<std::size_t>(i.site)].at(slot_of(warp, i));
-  std::int64_t& waits = warp.waits[static_cast<std::size_t>(i.site)].at(slot_of(warp, i));
-  if (++waits > arrivals) misused(m, warp, i, "waits for a phase that it has not arrived in of");
-  if (waits < arrivals) misused(m, warp, i, "waits for a phase behind which it has arrived in another of");
-  // What was sent is there for all who wait for it, what was copied behind a barrier.
-  const Clock now = m.clock;
-  if (m.code.rings[static_cast<std::size_t>(i.site)]->of_cluster) m.clock.now = m.clock.others - 1;
+  m.learn(warp, slot.known);
   for (const RingSlot::Copy& copy : slot.complete)
-    m.spaces[static_cast<std::size_t>(copy.flight.buffer)]->land(m, copy.thread, copy.flight);
-  m.clock = now;
+    m.spaces[static_cast<std::size_t>(copy.flight.buffer)]->land(copy.thread, copy.flight);
   slot.complete.clear();
 }
 
 void Machine::make_rings() {
   rings.assign(static_cast<std::size_t>(code.cluster), {});
   RingSlot empty;
+  empty.arriving = empty.known = nothing_known();
   empty.arrived.assign(warps.size() / static_cast<std::size_t>(code.cluster), false);
   for (auto& of_block : rings)
     for (const ir::RingPtr& ring : code.rings)
@@ -130,26 +152,12 @@ bool Machine::release_rings() {
   for (Warp& warp : warps) {
     if (warp.state != Warp::State::AtRing) continue;
     const Instruction& i = code.instructions[static_cast<std::size_t>(warp.next - 1)];
-    if (!is_complete(*this, warp, i)) continue;
+    if (!passes(*this, warp, i)) continue;
     warp.state = Warp::State::Running;
     --warp.next;
     any = true;
   }
   return any;
-}
-
-void Machine::stuck_at_rings() {
-  for (const Warp& warp : warps) {
-    if (warp.state != Warp::State::AtRing) continue;
-    const Instruction& i = code.instructions[static_cast<std::size_t>(warp.next - 1)];
-    findings.add(Fault::Deadlock, place(i), [&] {
-      const int first = thread(warp, 0);
-      return Finding{.message = fmt::format("the warp of {} waits for {}, at which others never arrive",
-                                            who(first), code.rings[static_cast<std::size_t>(i.site)]->name),
-                     .block = block,
-                     .threads = {coordinates(first)}};
-    });
-  }
 }
 
 }  // namespace calotype::sim

@@ -2,31 +2,38 @@
 // What is known about every piece of a memory: who wrote it last and who read it since, and whether a barrier
 // has passed in between.
 //
-// Time is counted in intervals: one starts with each cluster of blocks and after each barrier that a block or
-// cluster completes. Clusters (mostly of one block) run one after the other, so the intervals of one are
-// consecutive and one number tells all: an access since the last barrier of its block (or, of another block,
-// since the last one of the cluster), one before it (ordered, no conflict), one of another cluster (for
-// global memory: never ordered). No clearing is needed in between.
+// Time is counted in intervals, whose numbers only grow. Each warp is in one: it begins the next when it has
+// passed a barrier or told others that it has come so far. A warp knows of every warp of its cluster up to
+// which interval what that one did is ordered before what it does itself (a vector clock): barriers and rings
+// hand that knowledge on. Clusters (mostly of one block) run one after the other, so what is older than the
+// first interval of the running one is of another cluster: of global memory never ordered, of shared memory
+// gone. No clearing is needed in between.
 //
-// Two readers are enough: of two threads of a block at least one is not the writer that comes, and of two
-// blocks at least one is not the writer's. Nor do atomic updates conflict with each other: of those, too, two
-// are kept, of different blocks.
+// Where all threads of a block meet at each barrier two readers are enough: of two threads of a block at
+// least one is not the writer that comes, and of two blocks at least one is not the writer's. Where warps
+// wait for each other in part (`partly`) the last reader of each warp is kept too. Nor do atomic updates
+// conflict with each other: of those, too, two are kept, of different blocks.
 
 #include <cstdint>
 #include <vector>
 
 namespace calotype::sim {
 
-struct Clock {
-  std::uint32_t now = 0;          ///< the running interval, from 1
-  std::uint32_t block_start = 0;  ///< the first interval of the running blocks
-  std::uint32_t own = 0;          ///< what threads of the block did before this interval is ordered
-  std::uint32_t others = 0;       ///< and what threads of other blocks of the cluster did before this one
-  std::uint32_t fenced = 0;       ///< bulk copies come after what threads of the block did before this one
-};
-
-/// Threads are numbered through the blocks of a cluster, from a multiple of this in each.
+/// Threads are numbered through the blocks of a cluster, from a multiple of this in each; so are warps.
 constexpr int kBlockThreads = 1024;
+constexpr int kBlockWarps = kBlockThreads / 32;
+constexpr int warp_of(int thread) { return thread / 32; }
+
+/// Intervals by the number of a warp.
+using Intervals = std::vector<std::uint32_t>;
+
+/// As the running warp sees it.
+struct Clock {
+  std::uint32_t now = 0;               ///< its interval, from 1
+  std::uint32_t block_start = 0;       ///< the first interval of the running blocks
+  const Intervals* ordered = nullptr;  ///< what a warp did before this interval is ordered
+  const Intervals* fenced = nullptr;  ///< and by a fence, before what goes another way to memory than threads
+};
 
 /// Another access that an access is not ordered with.
 struct Conflict {
@@ -39,11 +46,14 @@ struct Conflict {
 class Shadow {
  public:
   /// `granule`: bytes a piece, a power of two; every access begins and ends with a piece. `across_blocks`:
-  /// memory that outlives a block.
-  Shadow(std::int64_t bytes, int granule, bool across_blocks);
+  /// memory that outlives a block. `partly`: the number of warps of a block where they wait for each other in
+  /// part, else 0.
+  Shadow(std::int64_t bytes, int granule, bool across_blocks, int partly = 0);
 
   /// Notes an access at a byte offset and returns the first conflict it has.
   Conflict read(const Clock& clock, int thread, std::int64_t offset, int bytes);
+  /// The same of what does not go the way of the threads.
+  Conflict read_past_threads(const Clock& clock, int thread, std::int64_t offset, int bytes);
   Conflict write(const Clock& clock, int thread, std::int64_t offset, int bytes);
   /// The same of a bulk copy that begins, which is no access of the thread itself.
   Conflict write_by_copy(const Clock& clock, int thread, std::int64_t offset, int bytes);
@@ -53,12 +63,14 @@ class Shadow {
   static constexpr int kAtomic = 0xffff;
   /// A write that has begun but not happened, and that it has.
   void start(const Clock& clock, std::int64_t offset, int bytes);
-  void land(const Clock& clock, int thread, std::int64_t offset, int bytes);
+  void land(std::uint32_t interval, int thread, std::int64_t offset, int bytes);
   /// Whether such a write of this block is under way somewhere in it.
   bool under_way(const Clock& clock, std::int64_t offset, int bytes);
   /// The latest access of the running cluster's threads to some of it that no fence stands behind; Nothing:
   /// none.
   Conflict unfenced(const Clock& clock, std::int64_t offset, int bytes) const;
+  /// The same of the last write, if a thread has made it.
+  Conflict unfenced_write(const Clock& clock, std::int64_t offset, int bytes) const;
   /// Whether this block has written all of it.
   bool written(const Clock& clock, std::int64_t offset, int bytes);
 
@@ -69,6 +81,7 @@ class Shadow {
     std::uint32_t touched = 0;                          ///< the last access by a thread itself
     std::uint16_t writer = 0, reader = 0, other_reader = 0;
     std::uint16_t toucher = 0;
+    bool copied = false;  ///< the write was no thread's
   };
 
   /// Atomic updates of two blocks.
@@ -78,23 +91,32 @@ class Shadow {
   };
 
   static bool same_block(int a, int b) { return a / kBlockThreads == b / kBlockThreads; }
-  /// Whether no barrier orders an access of thread `by` in an interval before one of `thread` now.
-  bool unordered(const Clock& clock, std::uint32_t interval, int by, int thread) const {
-    if (interval >= (same_block(by, thread) ? clock.own : clock.others)) return true;
-    return across_blocks_ && interval != 0 && interval < clock.block_start;
+  /// Whether nothing orders an access of thread `by` in an interval before one by the running warp now.
+  bool unordered(const Clock& clock, std::uint32_t interval, int by) const {
+    if (interval < clock.block_start) return across_blocks_ && interval != 0;
+    return !ordered(*clock.ordered, interval, by);
+  }
+  static bool ordered(const Intervals& before, std::uint32_t interval, int by) {
+    return interval < before[static_cast<std::size_t>(warp_of(by))];
   }
   /// The same of plain accesses; those of one thread in one interval are ordered.
   bool conflicts(const Clock& clock, std::uint32_t interval, int by, int thread) const {
-    return unordered(clock, interval, by, thread) && (by != thread || interval < clock.block_start);
+    return unordered(clock, interval, by) && (by != thread || interval < clock.block_start);
   }
-  Conflict with_updates(const Clock& clock, const Updates& u, int thread) const;
+  Conflict with_updates(const Clock& clock, const Updates& u) const;
   void note_update(const Clock& clock, Updates& u, int thread) const;
   Conflict overwrite(const Clock& clock, int thread, std::int64_t offset, int bytes, bool by_copy);
-  void note_reader(const Clock& clock, Mark& mark, int thread) const;
-  static void touch(const Clock& clock, Mark& mark, int thread) {
+  Conflict look(const Clock& clock, int thread, std::int64_t offset, int bytes, bool by_thread);
+  void note_reader(const Clock& clock, Mark& mark, int thread);
+  void touch(const Clock& clock, Mark& mark, int thread) {
     mark.touched = clock.now;
     mark.toucher = static_cast<std::uint16_t>(thread);
+    if (Last* last = last_of(&mark, thread)) {
+      last->touched = clock.now;
+      last->toucher = mark.toucher;
+    }
   }
+  Conflict with_readers(const Clock& clock, const Mark* mark, int thread) const;
 
   /// The pieces of an access.
   Mark* begin(std::int64_t offset) { return marks_.data() + (offset >> shift_); }
@@ -105,9 +127,23 @@ class Shadow {
     return updates_.empty() ? nullptr : updates_.data() + (mark - marks_.data());
   }
 
+  /// What a warp of the block did last; of two lanes that have read at least one is not the writer that
+  /// comes.
+  struct Last {
+    std::uint32_t read = 0, other_read = 0, touched = 0;  ///< intervals; 0 is never
+    std::uint16_t reader = 0, other_reader = 0, toucher = 0;
+  };
+  /// Of a piece and the warp of a thread; null where warps do not wait for each other in part.
+  Last* last_of(const Mark* mark, int thread) {
+    if (last_.empty()) return nullptr;
+    return &last_[static_cast<std::size_t>((mark - marks_.data()) * warps_ + thread % kBlockThreads / 32)];
+  }
+
   std::vector<Mark> marks_;
   std::vector<Updates> updates_;  ///< as many, from the first atomic update on
-  int shift_;                     ///< log2 of the granule
+  std::vector<Last> last_;        ///< `warps_` for each, or none
+  int warps_;
+  int shift_;  ///< log2 of the granule
   bool across_blocks_;
 };
 

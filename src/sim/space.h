@@ -24,6 +24,10 @@ struct WarpAccess {
   Cell* cells;                         ///< of 32 lanes: the values read, or to be written
   const std::int64_t* rank = nullptr;  ///< of 32 lanes: of the block in whose memory they are; null: the own
   RingSlot* slot = nullptr;            ///< that counts a bulk copy; null: no part of one
+  int site = -1;                       ///< into Code::accesses; -1: the instruction's
+  bool past_threads = false;           ///< of a load: goes another way to memory than threads
+  const AccessSite& access() const;
+  const std::string& text() const { return access().text; }
 };
 
 class Space {
@@ -34,7 +38,7 @@ class Space {
   /// Asynchronous stores begin: until they land the elements are neither the old nor the new ones. In shared
   /// memory alone.
   virtual void start(const WarpAccess& access) { store(access); }
-  virtual void land(Machine&, int /*thread*/, const Flight&) {}
+  virtual void land(int /*thread*/, const Flight&) {}
   /// The value is there already, though nobody may count on it.
   virtual void appear(const Flight&) {}
   /// element = element op cell, atomically, lane after lane; in memory that threads share.

@@ -1,0 +1,47 @@
+// What warps know of each other: vector clocks, handed on by barriers and rings.
+
+#include <algorithm>
+
+#include "sim/machine.h"
+
+namespace calotype::sim {
+namespace {
+
+void raise(Intervals& to, const Intervals& from) {
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::max(to[i], from[i]);
+}
+
+}  // namespace
+
+void Known::learn(const Known& other) {
+  raise(ordered, other.ordered);
+  raise(fenced, other.fenced);
+}
+
+Known Machine::nothing_known() const {
+  const Intervals start(static_cast<std::size_t>(code.cluster * kBlockWarps), clock.block_start);
+  return {start, start};
+}
+
+std::uint32_t Machine::advance(Warp& warp) { return clock.now = warp.now = ++ticks_; }
+
+const Known& Machine::tell(Warp& warp) {
+  warp.known.ordered[index_of(warp)] = advance(warp);
+  return warp.known;
+}
+
+void Machine::learn(Warp& warp, const Known& known) { warp.known.learn(known); }
+
+void Machine::fence(Warp& warp) {
+  raise(warp.known.fenced, warp.known.ordered);
+  warp.known.fenced[index_of(warp)] = advance(warp);
+}
+
+void run_warp_barrier(Machine& m, Warp& warp, const Instruction& i) {
+  m.require_whole(warp, i, "a barrier of the warp");
+  m.tell(warp);
+}
+
+void run_fence(Machine& m, Warp& warp, const Instruction&) { m.fence(warp); }
+
+}  // namespace calotype::sim
