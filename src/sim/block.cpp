@@ -75,9 +75,7 @@ void Machine::run_cluster() {
   start_cluster();
   std::vector<Warp*> ready;
   do {
-    ready.clear();
-    for (Warp& warp : warps)
-      if (warp.state == Warp::State::Running) ready.push_back(&warp);
+    find_running(ready);
     while (!ready.empty() && !stopped) {
       const auto chosen = static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(ready.size())));
       run_warp(*ready[chosen]);
@@ -85,8 +83,15 @@ void Machine::run_cluster() {
       ready[chosen] = ready.back();
       ready.pop_back();
     }
-  } while (!stopped && release_barriers());
+    find_running(ready);  // whom others have let go
+  } while (!stopped && (!ready.empty() || release_barriers()));
   compare_products();
+}
+
+void Machine::find_running(std::vector<Warp*>& running) {
+  running.clear();
+  for (Warp& warp : warps)
+    if (warp.state == Warp::State::Running) running.push_back(&warp);
 }
 
 /// Runs a warp until it waits, ends or its turn is over.

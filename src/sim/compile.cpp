@@ -218,7 +218,7 @@ class Compiler {
   Expr is_first_lane() const {
     const ir::SymbolPtr& x = function_.thread_vars[0];
     if (!x) return {};
-    const Expr lane = ir::make(ir::Op::And, x->type, {ir::make_var(x), ir::make_int(x->type, kWarp - 1)});
+    const Expr lane = ir::make(ir::Op::BitAnd, x->type, {ir::make_var(x), ir::make_int(x->type, kWarp - 1)});
     return lane == ir::make_zero(x->type);
   }
 

@@ -232,6 +232,7 @@ struct Machine {
 
   void run_cluster();
   void start_cluster();
+  void find_running(std::vector<Warp*>& running);
   void run_warp(Warp& warp);
   bool release_barriers();
   bool release_block(int rank);
