@@ -14,9 +14,17 @@ namespace calotype::cuda {
 using instr::kBulkBytes;
 using ir::Op;
 
+namespace {
+
+/// Warps that are not all of the block arrive there, and others wait.
+bool is_of_roles(const ir::Ring& ring) { return ring.arrivals > 0; }
+
+}  // namespace
+
 /// The rings and, for each, a bit a slot: how often it has been arrived at, odd or even.
 void KernelPrinter::make_rings() {
   if (kernel_.rings.empty()) return;
+  std::set<const ir::Symbol*> turns;  // rings may share one
   for (const ir::RingPtr& ring : kernel_.rings) {
     const std::string name = names_.declare(ring);
     rings_[ring.get()] = name;
@@ -25,22 +33,43 @@ void KernelPrinter::make_rings() {
                        ring->offset));
     else
       line(fmt::format("__shared__ unsigned long long {}[{}];", name, ring->slots));
-    line(fmt::format("unsigned int {}_turns = 0;", name));
-    if (ring->turn) line(fmt::format("int {} = 0;", names_.declare(ring->turn)));
-    line(fmt::format("{}({}, {});", prelude_.use("make_ring"), name, ring->slots));
+    if (ring->turn && turns.insert(ring->turn.get()).second)
+      line(fmt::format("int {} = 0;", names_.declare(ring->turn)));
+    is_of_roles(*ring) ? make_role_ring(*ring) : make_common_ring(*ring);
   }
   line("__syncthreads();  // the rings are ready");
 }
 
+void KernelPrinter::make_common_ring(const ir::Ring& ring) {
+  const std::string& name = rings_.at(&ring);
+  line(fmt::format("unsigned int {}_turns = 0;", name));
+  line(fmt::format("{}({}, {});", prelude_.use("make_ring"), name, ring.slots));
+}
+
+/// Its bits are the parity of what a thread waits for next: at first phase 0, or, where a slot is free
+/// without it, the one before.
+void KernelPrinter::make_role_ring(const ir::Ring& ring) {
+  const std::string& name = rings_.at(&ring);
+  line(fmt::format("unsigned int {}_phases = {};", name, ring.open ? "~0u" : "0"));
+  line(fmt::format("{}({}, {}, {});", prelude_.use("make_ring"), name, ring.slots, ring.arrivals));
+}
+
 /// A block must not end while copies to it are under way: a guard may have skipped the iteration that would
-/// have waited for them. Of slots that are complete, or were never used, this waits for nothing.
+/// have waited for them. Of slots that are complete, or were never used, this waits for nothing. Between
+/// roles whoever consumes has waited for all that was copied.
 void KernelPrinter::finish_rings() {
   for (const ir::RingPtr& ring : kernel_.rings) {
-    if (ring->of_cluster) continue;
+    if (ring->of_cluster || is_of_roles(*ring)) continue;
     const std::string& name = rings_.at(ring.get());
     line(fmt::format("finish_ring({0}, {1}, {0}_turns);", name, ring->slots));
     prelude_.use("finish_ring");
   }
+}
+
+std::string KernelPrinter::turn(const ir::Ring& ring) {
+  const std::string& name = names_.of(ring.turn);
+  return ring.slots == 2 ? fmt::format("{} ^= 1;", name)
+                         : fmt::format("{0} = {0} + 1 == {1} ? 0 : {0} + 1;", name, ring.slots);
 }
 
 std::string KernelPrinter::slot_of(const ir::Ring& ring, const Expr& slot) {
@@ -52,7 +81,9 @@ std::string KernelPrinter::arrival(const ir::Stmt& s) {
   const std::string slot = slot_of(ring, s->exprs[0]), &name = rings_.at(&ring);
   if (const std::int64_t bytes = s->sync().bytes; bytes > 0)
     line(fmt::format("{}(&{}[{}], {});", prelude_.use("expect"), name, slot, bytes));
-  line(fmt::format("{}(&{}[{}]);", prelude_.use("arrive"), name, slot));
+  const std::string arrive = fmt::format("{}(&{}[{}]);", prelude_.use("arrive"), name, slot);
+  if (is_of_roles(ring)) return arrive;
+  line(arrive);
   return ring.slots == 1 ? name + "_turns ^= 1u;" : fmt::format("{}_turns ^= 1u << {};", name, slot);
 }
 
@@ -60,6 +91,8 @@ std::string KernelPrinter::arrival(const ir::Stmt& s) {
 std::string KernelPrinter::awaiting(const ir::Stmt& s) {
   const ir::Ring& ring = *s->sync().ring;
   const std::string slot = slot_of(ring, s->exprs[0]), &name = rings_.at(&ring);
+  if (is_of_roles(ring))
+    return fmt::format("{0}({1}, {2}, {1}_phases);", prelude_.use("await_next"), name, slot);
   const std::string turns = ring.slots == 1 ? name + "_turns" : fmt::format("({}_turns >> {})", name, slot);
   return fmt::format("{}(&{}[{}], ~{} & 1u);", prelude_.use(ring.of_cluster ? "await_sent" : "await"), name,
                      slot, turns);
@@ -99,7 +132,8 @@ void KernelPrinter::box_store(const ir::Stmt& s) {
                   expressions_.element(how.buffer, s->exprs[2]), names_.of(how.map), start,
                   how.map->elements() * how.buffer->type.bytes(), rings_.at(how.ring.get()),
                   slot_of(*how.ring, s->exprs[3]));
-  line(fmt::format("if ({}() == 0) {}", prelude_.use("thread_in_block"), call));
+  line(
+      fmt::format("if ({}() == 0) {}", prelude_.use(how.of_warp ? "lane_in_warp" : "thread_in_block"), call));
 }
 
 /// Elements from the first on.

@@ -371,8 +371,11 @@ std::string ExprPrinter::swizzled(const ir::Buffer& buffer, const Expr& index) {
 }
 
 std::string ExprPrinter::packed_element(const ir::BufferPtr& buffer, const Expr& index) {
-  const std::string bits = helper("bits_at", {names_.of(buffer), print(index, Arithmetic::Index)}).text;
-  return helper(c_type(buffer->type) + "_from_bits", {bits}).text;
+  const std::string bits = helper(buffer->type.bytes() == 2 ? "bits_at" : "byte_at",
+                                  {names_.of(buffer), print(index, Arithmetic::Index)})
+                               .text;
+  if (is_half(buffer->type)) return helper(c_type(buffer->type) + "_from_bits", {bits}).text;
+  return buffer->type.is_uint() ? bits : fmt::format("(({}){})", c_type(buffer->type), bits);
 }
 
 Text ExprPrinter::load(const Expr& e) {

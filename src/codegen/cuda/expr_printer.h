@@ -64,7 +64,7 @@ class ExprPrinter {
   /// The buffer is one variable and no array from now on.
   void set_single(const ir::BufferPtr& buffer) { single_.insert(buffer.get()); }
   bool is_single(const ir::BufferPtr& buffer) const { return single_.contains(buffer.get()); }
-  /// The buffer has two elements of 16 bits in a word from now on.
+  /// The buffer has words of two elements of 16 bits, or four of 8, from now on.
   void set_packed(const ir::BufferPtr& buffer) { packed_.insert(buffer.get()); }
   bool is_packed(const ir::BufferPtr& buffer) const { return packed_.contains(buffer.get()); }
 

@@ -9,6 +9,7 @@
 
 #include "calotype/error.h"
 #include "codegen/cuda/alignment.h"
+#include "codegen/cuda/tile_helper.h"
 #include "codegen/cuda/types.h"
 
 namespace calotype::cuda {
@@ -61,14 +62,13 @@ bool only_first_element(const ir::Stmt& body, const ir::BufferPtr& buffer) {
   return good;
 }
 
-/// Comments stay on their line, and no text ends one.
+}  // namespace
+
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   while (!text.empty() && text.back() == '\\') text.pop_back();
   return text;
 }
-
-}  // namespace
 
 KernelPrinter::KernelPrinter(const lower::Function& kernel, const PrintOptions& options, Prelude& prelude)
     : kernel_(kernel),
@@ -87,6 +87,7 @@ KernelPrinter::KernelPrinter(const lower::Function& kernel, const PrintOptions& 
 
 std::string KernelPrinter::print(const std::string& name) {
   find_index_symbols(kernel_.body);
+  find_tile_registers();
   for (const ir::BufferPtr& b : kernel_.buffers) names_.declare(b);
   for (const ir::TensorMapPtr& map : kernel_.tensors) names_.declare(map);
   const ir::Stmt body = take_narrow_scalars(kernel_.body);
@@ -225,6 +226,8 @@ void KernelPrinter::statement(const ir::Stmt& s) {
       return print_line(s);
     case StmtKind::Barrier:
       return synchronisation(s);
+    case StmtKind::Instruction:
+      return instruction(s);
     case StmtKind::Note:
       comment(s->text());
       return statement(s->body());
@@ -282,42 +285,6 @@ void KernelPrinter::print_line(const ir::Stmt& s) {
                                 : fmt::format(", (unsigned long long)({})", value);
   }
   line(fmt::format("if ({}) printf({});", scalar(s->exprs[0], Arithmetic::Index), arguments));
-}
-
-void KernelPrinter::synchronisation(const ir::Stmt& s) {
-  const ir::SyncInfo& sync = s->sync();
-  if (sync.fence) line(prelude_.use("fence_copies") + "();");
-  std::string text;
-  switch (sync.kind) {
-    case ir::SyncInfo::Kind::Block:
-      text = "__syncthreads();";
-      break;
-    case ir::SyncInfo::Kind::Cluster:
-      text = prelude_.use("cluster_barrier") + "();";
-      break;
-    case ir::SyncInfo::Kind::Commit:
-      text = prelude_.use("commit_copies") + "();";
-      break;
-    case ir::SyncInfo::Kind::Wait:
-      text = fmt::format("{}<{}>();", prelude_.use("wait_copies"), sync.pending);
-      break;
-    case ir::SyncInfo::Kind::ClusterArrive:
-      text = prelude_.use("cluster_arrive") + "();";
-      break;
-    case ir::SyncInfo::Kind::ClusterWait:
-      text = prelude_.use("cluster_wait") + "();";
-      break;
-    case ir::SyncInfo::Kind::Turn:
-      text = fmt::format("{} ^= 1;", names_.of(sync.ring->turn));
-      break;
-    case ir::SyncInfo::Kind::Arrive:
-      text = arrival(s);
-      break;
-    case ir::SyncInfo::Kind::Await:
-      text = awaiting(s);
-      break;
-  }
-  line(text + (sync.reason.empty() ? "" : "  // " + one_line(sync.reason)));
 }
 
 void KernelPrinter::braced(const std::string& head, const ir::Stmt& body) {
@@ -414,21 +381,30 @@ void KernelPrinter::allocation(const ir::Stmt& s) {
       break;
     case MemorySpace::Register:
     case MemorySpace::Local:
-      if (elements == 1 && only_first_element(s->body(), b)) {
-        expressions_.set_single(b);
-        line(fmt::format("{} {};", c_type(b->type), names_.declare(b)));
-      } else if (can_be_packed(s->body(), b)) {
-        expressions_.set_packed(b);
-        line(fmt::format("unsigned int {}[{}];", names_.declare(b), (elements + 1) / 2));
-      } else {
-        line(fmt::format("{} {}[{}];", c_type(b->type), names_.declare(b),
-                         std::max<std::int64_t>(elements, 1)));
-      }
+      own_array(b, s->body(), elements);
       break;
     default:
       refuse(fmt::format("{} memory allocated inside a kernel", ir::to_string(b->space)), b->name);
   }
+  const auto tile = tile_registers_.find(b.get());
+  const bool pinned = tile != tile_registers_.end() && tile->second;
+  if (pinned) pinned_.push_back(b);
   statement(s->body());
+  if (pinned) pinned_.pop_back();
+}
+
+/// Memory of a thread.
+void KernelPrinter::own_array(const ir::BufferPtr& b, const ir::Stmt& body, std::int64_t elements) {
+  if (elements == 1 && !is_tile(b) && only_first_element(body, b)) {
+    expressions_.set_single(b);
+    return line(fmt::format("{} {};", c_type(b->type), names_.declare(b)));
+  }
+  if (is_packed(body, b)) {
+    expressions_.set_packed(b);
+    const int in_word = kWordBytes / b->type.bytes();
+    return line(fmt::format("unsigned int {}[{}];", names_.declare(b), (elements + in_word - 1) / in_word));
+  }
+  line(fmt::format("{} {}[{}];", c_type(b->type), names_.declare(b), std::max<std::int64_t>(elements, 1)));
 }
 
 // ---- What is an index
@@ -452,7 +428,8 @@ void KernelPrinter::find_index_symbols(const ir::Stmt& s) {
     if (node->kind == StmtKind::Let) lets.emplace_back(node->symbol(), node->exprs[0]);
     if (node->kind == StmtKind::Store)
       for (std::size_t i = 2; i < node->exprs.size(); ++i) mark(node->exprs[i]);
-    if (node->kind == StmtKind::For || node->kind == StmtKind::If || node->kind == StmtKind::Barrier) {
+    if (node->kind == StmtKind::For || node->kind == StmtKind::If || node->kind == StmtKind::Barrier ||
+        node->kind == StmtKind::Instruction) {
       for (const Expr& e : node->exprs) mark(e);
     }
   });

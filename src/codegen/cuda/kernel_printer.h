@@ -30,14 +30,29 @@ class KernelPrinter final : private Hoister {
   void scalar_store(const ir::Stmt& s);
   void remote_store(const ir::Stmt& s);
   void allocation(const ir::Stmt& s);
+  void own_array(const ir::BufferPtr& buffer, const ir::Stmt& body, std::int64_t elements);
   void print_line(const ir::Stmt& s);
-  void synchronisation(const ir::Stmt& s);
   void braced(const std::string& head, const ir::Stmt& body);
   void line(const std::string& text);
   void comment(const std::string& text);
   void find_index_symbols(const ir::Stmt& s);
   Arithmetic arithmetic_of(const ir::SymbolPtr& symbol) const;
   std::string scalar(const Expr& e, Arithmetic a, Precedence p = Precedence::Conditional);
+
+  // Synchronisations (synchronisation.cpp)
+  void synchronisation(const ir::Stmt& s);
+  std::string of_threads(const ir::SyncInfo& sync);
+  std::string of_products(const ir::SyncInfo& sync);
+  std::string change_registers(int number);
+
+  // Instructions of tiles (tile_instructions.cpp)
+  void find_tile_registers();
+  bool is_tile(const ir::BufferPtr& buffer) const { return tile_registers_.contains(buffer.get()); }
+  void instruction(const ir::Stmt& s);
+  void call(const std::string& function, const std::vector<std::string>& arguments);
+  std::string registers_of(const ir::InstructionUse& use, std::size_t i, const Expr& index);
+  std::string matrix_at(const ir::OperandUse& use, const Expr& index);
+  void pin_products();
 
   // Shared memory (shared_memory.cpp)
   void shared_memory();
@@ -61,6 +76,8 @@ class KernelPrinter final : private Hoister {
 
   // Bulk copies and the rings that count them (bulk_copies.cpp)
   void make_rings();
+  void make_common_ring(const ir::Ring& ring);
+  void make_role_ring(const ir::Ring& ring);
   void finish_rings();
   void bulk_store(const ir::Stmt& s);
   void box_store(const ir::Stmt& s);
@@ -68,6 +85,7 @@ class KernelPrinter final : private Hoister {
   std::string slot_of(const ir::Ring& ring, const Expr& slot);
   std::string arrival(const ir::Stmt& s);
   std::string awaiting(const ir::Stmt& s);
+  std::string turn(const ir::Ring& ring);
 
   // Vectors (vector_printer.cpp): a loop over lanes, around which dense accesses are wide
   using Conditions = std::vector<Expr>;
@@ -102,9 +120,10 @@ class KernelPrinter final : private Hoister {
                   const std::string& value);
   bool can_stream(const ir::BufferPtr& buffer, const Expr& index) const;
 
-  // Registers that hold two elements each (packed.cpp)
-  bool can_be_packed(const ir::Stmt& body, const ir::BufferPtr& buffer) const;
-  void store_pairs(const ir::Stmt& s, const Expr& value);
+  // Registers that hold two elements each, or four (packed.cpp)
+  bool is_packed(const ir::Stmt& body, const ir::BufferPtr& buffer) const;
+  bool fills_words(const ir::BufferPtr& buffer, const Expr& index) const;
+  void store_words(const ir::Stmt& s, const Expr& value);
   void store_element(const ir::BufferPtr& buffer, const Expr& index, const std::string& value);
 
   const lower::Function& kernel_;
@@ -116,13 +135,17 @@ class KernelPrinter final : private Hoister {
   std::string out_;
   int depth_ = 0;
   bool one_shared_block_ = false;
-  std::map<const ir::Ring*, std::string> rings_;  // names
+  std::map<const ir::Ring*, std::string> rings_;      // names
+  std::map<const ir::Buffer*, bool> tile_registers_;  // of instructions; whether of products that go on
+  std::vector<ir::BufferPtr> pinned_;                 // those of such products that are in scope
   std::set<const ir::Symbol*> index_symbols_;
   std::set<const ir::Symbol*> narrow_scalars_;  // arguments of 64 bits that the kernel takes in 32
   std::set<const ir::Symbol*> in_structs_;      // vectors whose lanes are name.v[lane], not name[lane]
   std::vector<ir::SymbolPtr> kept_;             // symbols made here, as long as names refer to them
 };
 
+/// Comments stay on their line, and no text ends one.
+std::string one_line(std::string text);
 /// Lane `lane` (an integer expression) of a vector expression. `lane_of` gives the lanes of vector variables;
 /// the vectors inside are Ramps, Broadcasts, loads and operations on them.
 Expr lane_of(const Expr& e, const Expr& lane,

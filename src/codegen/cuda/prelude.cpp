@@ -309,6 +309,23 @@ const std::vector<Helper>& plain_helpers() {
        "  const unsigned int other = pairs[i >> 1] & (i & 1 ? 0xffffu : 0xffff0000u);\n"
        "  pairs[i >> 1] = other | (unsigned int)bits << (i & 1) * 16;\n"
        "}\n"},
+      // Four of 8 bits.
+      {"word_of_bytes",
+       {},
+       "@ unsigned int word_of_bytes(unsigned char a, unsigned char b, unsigned char c, unsigned char d) {\n"
+       "  return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);\n"
+       "}\n"},
+      {"byte_at",
+       {},
+       "@ unsigned char byte_at(const unsigned int* words, int i) {\n"
+       "  return (unsigned char)(words[i >> 2] >> (i & 3) * 8);\n"
+       "}\n"},
+      {"set_byte",
+       {},
+       "@ void set_byte(unsigned int* words, int i, unsigned char byte) {\n"
+       "  const unsigned int others = words[i >> 2] & ~(0xffu << (i & 3) * 8);\n"
+       "  words[i >> 2] = others | (unsigned int)byte << (i & 3) * 8;\n"
+       "}\n"},
       {"f16_from_bits",
        {"f16"},
        "@ f16 f16_from_bits(unsigned short bits) {\n  f16 r = {bits};\n  return r;\n}\n"},
@@ -324,6 +341,7 @@ const std::vector<Helper>& helpers() {
   static const std::vector<Helper> all = [] {
     std::vector<Helper> both = plain_helpers();
     both.insert(both.end(), copy_helpers().begin(), copy_helpers().end());
+    both.insert(both.end(), tile_helpers().begin(), tile_helpers().end());
     return both;
   }();
   return all;
@@ -395,7 +413,7 @@ Registers registers_of(int bytes, int first, const char* direction) {
 std::string Prelude::use_streamed_load(const std::string& type, int bytes, bool read_only) {
   std::string name = read_only ? "load_streamed" : "load_streamed_written";
   const Registers r = registers_of(bytes, 0, "=");
-  streamed_.insert(fmt::format(
+  made_.insert(fmt::format(
       "@ {0} {1}(const {0}* place) {{\n"
       "  {2} r;\n"
       "  asm{3}(\"ld.global{4}.L1::no_allocate.{5} {6}, [%{7}];\" : {8} : \"l\"(place){9});\n"
@@ -410,7 +428,7 @@ std::string Prelude::use_streamed_load(const std::string& type, int bytes, bool 
 
 std::string Prelude::use_streamed_store(const std::string& type, int bytes) {
   const Registers r = registers_of(bytes, 1, "");
-  streamed_.insert(
+  made_.insert(
       fmt::format("@ void store_streamed({0}* place, const {0}& value) {{\n"
                   "  {1} r;\n"
                   "  memcpy(&r, &value, {2});\n"
@@ -426,7 +444,7 @@ std::string Prelude::str() const {
     if (used_.contains(std::string(h.name))) text += expanded(h.text);
   }
   for (const std::string& v : vectors_) text += v;
-  for (const std::string& s : streamed_) text += expanded(s);
+  for (const std::string& s : made_) text += expanded(s);
   return text;
 }
 
@@ -445,7 +463,7 @@ bool is_reserved(const std::string& name) {
       "bf16", "float_of", "f16_of", "bf16_of", "odd_float", "minus", "amount_of", "s64_of", "u64_of",
       "s32_of", "u32_of", "fma_f16", "fma_bf16", "shift_signed", "shift_unsigned", "f16_from_bits",
       "bf16_from_bits", "load_streamed", "load_streamed_written", "store_streamed", "mod_f32", "mod_f64",
-      "mod_f16", "mod_bf16",
+      "mod_f16", "mod_bf16", "pin_word",
       // the math library, as far as printed
       "exp", "expf", "log", "logf", "sqrt", "sqrtf", "rsqrt", "rsqrtf", "tanh", "tanhf", "erf", "erff", "sin",
       "sinf", "cos", "cosf", "pow", "exp2", "exp2f", "expm1", "expm1f", "log2", "log2f", "log1p", "log1pf",

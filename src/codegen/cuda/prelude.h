@@ -19,13 +19,15 @@ class Prelude {
   /// while the kernel runs.
   std::string use_streamed_load(const std::string& type, int bytes, bool read_only);
   std::string use_streamed_store(const std::string& type, int bytes);
+  /// A function that is made for the kernel: its text, with @ as in that of helpers.
+  void use_made(const std::string& text) { made_.insert(text); }
   /// Everything used, in a fixed order.
   std::string str() const;
 
  private:
   std::set<std::string> used_;
-  std::set<std::string> vectors_;   // their definitions
-  std::set<std::string> streamed_;  // functions of theirs
+  std::set<std::string> vectors_;  // their definitions
+  std::set<std::string> made_;     // functions, of theirs too
 };
 
 /// Names that kernels' own variables must not take.

@@ -132,19 +132,23 @@ const std::vector<Helper>& copy_helpers() {
        "  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);\n"
        "}\n"},
       {"threads_of_block", {}, "@ int threads_of_block() { return blockDim.x * blockDim.y * blockDim.z; }\n"},
+      {"lane_in_warp", {"thread_in_block"}, "@ int lane_in_warp() { return thread_in_block() & 31; }\n"},
+      {"warps_of_block",
+       {"threads_of_block"},
+       "@ int warps_of_block() { return (threads_of_block() + 31) / 32; }\n"},
       {"shared_address",
        {},
        "@ unsigned int shared_address(const void* place) {\n"
        "  return (unsigned int)__cvta_generic_to_shared(place);\n"
        "}\n"},
       {"make_ring",
-       {"shared_address", "thread_in_block", "threads_of_block"},
-       // Each slot waits for every warp; copies must see that, and so must all threads.
-       "@ void make_ring(unsigned long long* ring, int slots) {\n"
+       {"shared_address", "thread_in_block", "warps_of_block"},
+       // Each slot waits for every warp, or for some; copies must see that, and so must all threads.
+       "@ void make_ring(unsigned long long* ring, int slots, int arrivals = warps_of_block()) {\n"
        "  if (thread_in_block() == 0) {\n"
        "    for (int i = 0; i < slots; ++i)\n"
        "      asm volatile(\"mbarrier.init.shared::cta.b64 [%0], %1;\" ::\n"
-       "          \"r\"(shared_address(ring + i)), \"r\"((threads_of_block() + 31) / 32) : \"memory\");\n"
+       "          \"r\"(shared_address(ring + i)), \"r\"(arrivals) : \"memory\");\n"
        "    asm volatile(\"fence.mbarrier_init.release.cluster;\" ::: \"memory\");\n"
        "  }\n"
        "}\n"},
@@ -177,10 +181,10 @@ const std::vector<Helper>& copy_helpers() {
        // What threads have stored and loaded comes before a later bulk copy to the same place.
        "@ void fence_copies() { asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\"); }\n"},
       {"arrive",
-       {"shared_address", "thread_in_block"},
+       {"shared_address", "lane_in_warp"},
        "@ void arrive(unsigned long long* full) {\n"
        "  __syncwarp();\n"
-       "  if ((thread_in_block() & 31) == 0)\n"
+       "  if (lane_in_warp() == 0)\n"
        "    asm volatile(\"mbarrier.arrive.shared::cta.b64 _, [%0];\" :: \"r\"(shared_address(full)) : "
        "\"memory\");\n"
        "}\n"},
@@ -212,6 +216,12 @@ const std::vector<Helper>& copy_helpers() {
        "1, 0, p; }\"\n"
        "        : \"=r\"(done) : \"r\"(shared_address(full)), \"r\"(parity) : \"memory\");\n"
        "  } while (!done);\n"
+       "}\n"},
+      {"await_next",
+       {"await"},
+       "@ void await_next(unsigned long long* ring, int slot, unsigned int& phases) {\n"
+       "  await(ring + slot, phases >> slot & 1u);\n"
+       "  phases ^= 1u << slot;\n"
        "}\n"},
       {"finish_ring",
        {"await"},

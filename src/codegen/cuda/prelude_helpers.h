@@ -15,5 +15,7 @@ struct Helper {
 
 /// Copies that nobody carries, the memory of a cluster's blocks, and what tells that something has come.
 const std::vector<Helper>& copy_helpers();
+/// What stands around instructions of tiles.
+const std::vector<Helper>& tile_helpers();
 
 }  // namespace calotype::cuda

@@ -45,12 +45,25 @@ bool share_addresses(const lower::Function& kernel) {
   return false;
 }
 
+/// Of the beginning of the memory of boxes and of matrices that are described.
+int alignment_of(const ir::Stmt& s, const ir::BufferPtr& buffer) {
+  int align = 0;
+  if (s->kind == ir::StmtKind::Store && s->box() && s->buffer() == buffer)
+    align = instr::box_place_bytes(buffer->swizzle);
+  if (s->kind == ir::StmtKind::Instruction)
+    for (const ir::OperandUse& use : s->instruction().operands)
+      if (use.buffer == buffer) align = std::max(align, 8 * use.swizzle);
+  return align;
+}
+
 /// What the address of the whole must be a multiple of, in bytes.
-std::int64_t alignment_of(const lower::Function& kernel) {
+int alignment_of(const lower::Function& kernel) {
   int align = 0;
   ir::visit(kernel.body, [&](const ir::Stmt& s) {
     if (s->kind == ir::StmtKind::Allocate)
       align = std::max(align, instr::box_place_bytes(s->buffer()->swizzle));
+    if (s->kind == ir::StmtKind::Instruction)
+      for (const ir::OperandUse& use : s->instruction().operands) align = std::max(align, 8 * use.swizzle);
   });
   return align;
 }
@@ -58,10 +71,7 @@ std::int64_t alignment_of(const lower::Function& kernel) {
 /// The same of an array of its own.
 int alignment_of(const lower::Function& kernel, const ir::BufferPtr& buffer) {
   int align = std::max(kWide, 8 * buffer->swizzle);
-  ir::visit(kernel.body, [&](const ir::Stmt& s) {
-    if (s->kind == ir::StmtKind::Store && s->box() && s->buffer() == buffer)
-      align = std::max(align, instr::box_place_bytes(buffer->swizzle));
-  });
+  ir::visit(kernel.body, [&](const ir::Stmt& s) { align = std::max(align, alignment_of(s, buffer)); });
   return align;
 }
 

@@ -199,7 +199,7 @@ void KernelPrinter::store_all_lanes(const ir::Stmt& s, const Conditions& known) 
   const Expr ready = reads(value, s->buffer(), index)
                          ? vector_value(value, s->buffer()->name + "_v", Arithmetic::Data)
                          : value;
-  if (expressions_.is_packed(s->buffer())) return store_pairs(s, ready);
+  if (expressions_.is_packed(s->buffer()) && fills_words(s->buffer(), index)) return store_words(s, ready);
   lane_loop(value->type.lanes, [&](const Expr& at) { one_store(s, at, lane(ready, at)); });
 }
 

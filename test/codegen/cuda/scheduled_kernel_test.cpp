@@ -228,20 +228,22 @@ static __device__ __forceinline__ int thread_in_block() {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 static __device__ __forceinline__ int threads_of_block() { return blockDim.x * blockDim.y * blockDim.z; }
+static __device__ __forceinline__ int lane_in_warp() { return thread_in_block() & 31; }
+static __device__ __forceinline__ int warps_of_block() { return (threads_of_block() + 31) / 32; }
 static __device__ __forceinline__ unsigned int shared_address(const void* place) {
   return (unsigned int)__cvta_generic_to_shared(place);
 }
-static __device__ __forceinline__ void make_ring(unsigned long long* ring, int slots) {
+static __device__ __forceinline__ void make_ring(unsigned long long* ring, int slots, int arrivals = warps_of_block()) {
   if (thread_in_block() == 0) {
     for (int i = 0; i < slots; ++i)
       asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::
-          "r"(shared_address(ring + i)), "r"((threads_of_block() + 31) / 32) : "memory");
+          "r"(shared_address(ring + i)), "r"(arrivals) : "memory");
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
 }
 static __device__ __forceinline__ void arrive(unsigned long long* full) {
   __syncwarp();
-  if ((thread_in_block() & 31) == 0)
+  if (lane_in_warp() == 0)
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"(shared_address(full)) : "memory");
 }
 static __device__ __forceinline__ void expect(unsigned long long* ring, int bytes) {

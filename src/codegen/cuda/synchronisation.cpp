@@ -1,0 +1,93 @@
+// Synchronisations, as calls of helpers or CUDA's own functions.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/cuda/kernel_printer.h"
+
+namespace calotype::cuda {
+
+using Kind = ir::SyncInfo::Kind;
+
+namespace {
+
+constexpr std::int64_t kRegisters = 65536;  // of a multiprocessor
+constexpr std::int64_t kMostRegisters = 256, kRegisterStep = 8;
+
+/// Registers that a thread has as the kernel begins.
+std::int64_t registers_at_first(std::int64_t threads) {
+  return std::min(kMostRegisters, kRegisters / threads / kRegisterStep * kRegisterStep);
+}
+
+}  // namespace
+
+void KernelPrinter::synchronisation(const ir::Stmt& s) {
+  const ir::SyncInfo& sync = s->sync();
+  if (sync.fence) line(prelude_.use("fence_copies") + "();");
+  std::string text;
+  switch (sync.kind) {
+    case Kind::Turn:
+      text = turn(*sync.ring);
+      break;
+    case Kind::Arrive:
+      text = arrival(s);
+      break;
+    case Kind::Await:
+      text = awaiting(s);
+      break;
+    case Kind::Registers:
+      text = change_registers(sync.number);
+      break;
+    case Kind::ProductFence:
+    case Kind::ProductCommit:
+    case Kind::ProductWait:
+      text = of_products(sync);
+      break;
+    default:
+      text = of_threads(sync);
+  }
+  line(text + (sync.reason.empty() ? "" : "  // " + one_line(sync.reason)));
+  if (sync.kind == Kind::ProductWait) pin_products();
+}
+
+std::string KernelPrinter::of_threads(const ir::SyncInfo& sync) {
+  switch (sync.kind) {
+    case Kind::Block:
+      return "__syncthreads();";
+    case Kind::Warp:
+      return "__syncwarp();";
+    case Kind::Some:
+      return fmt::format("{}<{}, {}>();", prelude_.use("meet"), sync.number, sync.threads);
+    case Kind::SomeArrive:
+      return fmt::format("{}<{}, {}>();", prelude_.use("come"), sync.number, sync.threads);
+    case Kind::Cluster:
+      return prelude_.use("cluster_barrier") + "();";
+    case Kind::ClusterArrive:
+      return prelude_.use("cluster_arrive") + "();";
+    case Kind::ClusterWait:
+      return prelude_.use("cluster_wait") + "();";
+    case Kind::Commit:
+      return prelude_.use("commit_copies") + "();";
+    case Kind::Wait:
+      return fmt::format("{}<{}>();", prelude_.use("wait_copies"), sync.pending);
+    default:
+      return prelude_.use("fence_copies") + "();";
+  }
+}
+
+/// What was computed of a product's registers before a fence stays before it; behind a wait, behind that.
+std::string KernelPrinter::of_products(const ir::SyncInfo& sync) {
+  if (sync.kind == Kind::ProductWait)
+    return fmt::format("{}<{}>();", prelude_.use("wait_products"), sync.pending);
+  if (sync.kind == Kind::ProductCommit) return prelude_.use("commit_products") + "();";
+  pin_products();
+  return prelude_.use("fence_products") + "();";
+}
+
+std::string KernelPrinter::change_registers(int number) {
+  const bool more = number > registers_at_first(kernel_.max_threads);
+  return fmt::format("{}<{}>();", prelude_.use(more ? "take_registers" : "give_registers"), number);
+}
+
+}  // namespace calotype::cuda
