@@ -58,6 +58,8 @@ void KernelPrinter::instruction(const ir::Stmt& s) {
   std::vector<std::string> arguments;
   for (std::size_t i = 0; i < use.operands.size(); ++i) {
     const Expr& index = s->exprs[i];
+    if (use.operands[i].buffer->type.bytes() != use.record->operands[i].type.bytes())
+      refuse(fmt::format("elements that {} has not", use.record->name), use.operands[i].buffer->name);
     switch (use.record->operands[i].place) {
       case Place::Registers:
         arguments.push_back(registers_of(use, i, index));

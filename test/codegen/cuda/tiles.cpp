@@ -11,7 +11,9 @@ struct Operands {
   std::vector<ir::Stmt> before, after;
   ir::InstructionUse use;
   std::vector<Expr> indices;
+  std::int64_t shared = 0;  // bytes
 };
+constexpr std::int64_t kSharedBytes = 16384;  // of an operand
 
 ir::BufferPtr swizzled(const std::string& name, Type type, std::int64_t elements, int swizzle,
                        std::int64_t offset) {
@@ -28,7 +30,9 @@ void add_registers(Operands& all, const instr::Operand& operand, bool written, c
   const auto own = storage(operand.name, type, ir::MemorySpace::Register, elements);
   all.arguments.push_back(memory);
   all.own.push_back(own);
-  const Expr there = ramp(mul(thread, number(elements)), elements), here = ramp(number(0), elements);
+  const Expr first = mul(thread, number(elements));
+  const Expr there = elements == 1 ? first : ramp(first, elements),
+             here = elements == 1 ? number(0) : ramp(number(0), elements);
   all.before.push_back(ir::store(own, load(memory, there), {here}));
   if (written) all.after.push_back(ir::store(memory, load(own, here), {there}));
   all.use.operands.push_back({.buffer = own});
@@ -38,9 +42,9 @@ void add_registers(Operands& all, const instr::Operand& operand, bool written, c
 void add_shared(Operands& all, const instr::Operand& operand, const OneInstruction& what,
                 const Expr& thread) {
   const Type type = held(operand.type);
-  const std::int64_t elements = 32768 / type.bytes();
-  const auto own =
-      swizzled(operand.name, type, elements, what.swizzle, static_cast<std::int64_t>(all.own.size()) * 32768);
+  const std::int64_t elements = kSharedBytes / type.bytes();
+  const auto own = swizzled(operand.name, type, elements, what.swizzle, all.shared);
+  all.shared += kSharedBytes;
   all.own.push_back(own);
   const bool rows = operand.place == Place::Rows;
   const bool transposed = operand.name == "a" ? what.transposed_a : what.transposed_b;
@@ -180,12 +184,16 @@ struct Product {
 lower::Function product_of_roles() {
   const Product p;
   const auto sum = storage("sum", Float(32), ir::MemorySpace::Register, kColumns / 2);
-  const Expr group = node(Op::Div, Int(32), {var(p.thread), number(128)});
+  // Asked of one lane: the assembler then knows that the warp has one value.
+  const auto four = symbol("four");
+  const Expr group = var(four);
   const auto registers = [](int count) {
     return ir::synchronise({.kind = Kind::Registers, .number = count});
   };
+  const ir::Stmt work = ir::allocate(sum, ir::block({p.products(sum, group), p.results(sum, group)}));
+  const Expr own_group = node(Op::Div, Int(32), {var(p.thread), number(128)});
   const ir::Stmt consumers = ir::block(
-      {registers(240), ir::allocate(sum, ir::block({p.products(sum, group), p.results(sum, group)}))});
+      {registers(240), ir::let_stmt(four, node(Op::Shuffle, Int(32), {own_group, number(0)}), work)});
   const ir::Stmt producer =
       ir::block({registers(24), ir::if_then(less(var(p.thread), number(32 * kConsumers + 32)),
                                             ir::note({"starts the copies"}, p.copies()))});
