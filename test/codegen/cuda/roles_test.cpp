@@ -66,6 +66,8 @@ TEST(Roles, ProductOfWarpsThatCopyAndWarpsThatMultiply) {
       arrive(&empty[slot]);
       slot = slot + 1 == 4 ? 0 : slot + 1;
     }
+    wait_products<0>();
+    pin(sum);
 )cuda");
   expect_text(text, R"cuda(
   } else {
@@ -82,6 +84,23 @@ TEST(Roles, ProductOfWarpsThatCopyAndWarpsThatMultiply) {
     }
   }
 }
+)cuda");
+  expect_compiles(text);
+}
+
+TEST(Roles, ProductsGoOnWhileASlotIsFreed) {
+  const std::string text = cuda::print({product_of_roles(true)}, {.aligned_arguments = true});
+  expect_text(text, R"cuda(
+      commit_products();
+      wait_products<1>();
+      pin(sum);
+      if (0 < k) {
+        arrive(&empty[((slot + 3) & 3)]);
+      }
+      slot = slot + 1 == 4 ? 0 : slot + 1;
+    }
+    wait_products<0>();
+    pin(sum);
 )cuda");
   expect_compiles(text);
 }
@@ -184,14 +203,17 @@ TEST(Roles, ResultsInScopeStayBehindTheWait) {
   const auto keep = [&](const ir::BufferPtr& sum, int count) {
     return ir::store(out, load(sum, ramp(number(0), count)), {ramp(mul(var(thread), number(8)), count)});
   };
+  // The first group of the block is there, the second goes on.
   const ir::Stmt inner = ir::allocate(
-      second, ir::block({product(second, 0), ir::synchronise({.kind = Kind::ProductWait, .pending = 1}),
-                         keep(second, 4)}));
-  const ir::Stmt body = ir::allocate(first, ir::block({product(first, 0), product(first, 4),
-                                                       ir::if_then(less(var(thread), number(64)), inner),
-                                                       sync(Kind::ProductWait), keep(first, 8)}));
-  const std::string text =
-      cuda::print({tile_kernel("scopes", {out}, thread, 128, ir::allocate(a, ir::allocate(b, body)))});
+      second, ir::block({product(second, 0), product(first, 4),
+                         ir::synchronise({.kind = Kind::ProductWait, .pending = 1}), keep(second, 4)}));
+  const auto block = symbol("block", Int(32), ir::SymbolKind::Thread);
+  const ir::Stmt body =
+      ir::allocate(first, ir::block({product(first, 0), ir::if_then(less(var(block), number(4)), inner),
+                                     sync(Kind::ProductWait), keep(first, 8)}));
+  lower::Function f = tile_kernel("scopes", {out}, thread, 128, ir::allocate(a, ir::allocate(b, body)));
+  f.block_vars[0] = block;
+  const std::string text = cuda::print({f});
   expect_text(text, R"cuda(
   int first[8];
   pin(first);
@@ -199,13 +221,17 @@ TEST(Roles, ResultsInScopeStayBehindTheWait) {
   wgmma_m64n8k32_s32_s8_s8_shared(
       first, matrix_at<0, 128, 256>(a, 0), matrix_at<0, 128, 256>(b, 128), false);
   commit_products();
-  pin(first);
-  fence_products();
-  wgmma_m64n8k32_s32_s8_s8_shared(
-      first + 4, matrix_at<0, 128, 256>(a, 0), matrix_at<0, 128, 256>(b, 128), false);
-  commit_products();
 )cuda");
   expect_text(text, R"cuda(
+    int second[4];
+    pin(first);
+    pin(second);
+    fence_products();
+)cuda");
+  expect_text(text, R"cuda(
+    wgmma_m64n8k32_s32_s8_s8_shared(
+        first + 4, matrix_at<0, 128, 256>(a, 0), matrix_at<0, 128, 256>(b, 128), false);
+    commit_products();
     wait_products<1>();
     pin(first);
     pin(second);
@@ -215,6 +241,7 @@ TEST(Roles, ResultsInScopeStayBehindTheWait) {
   wait_products<0>();
   pin(first);
 )cuda");
+  expect_compiles(text);
 }
 
 /// out[i] = in[i] for each of four elements, in registers that a product reads too, one by one and as words.
@@ -267,15 +294,18 @@ TEST(Roles, WhatNoInstructionTakesIsRefused) {
   const auto thread = symbol("thread", Int(32), ir::SymbolKind::Thread);
   const auto a = storage("a", BFloat(16), ir::MemorySpace::Shared, 4096),
              d = storage("d", Float(32), ir::MemorySpace::Register, 8);
-  const auto text = [&](const Expr& at_d, const Expr& at_a) {
-    const ir::Stmt use = ir::instruction(
-        {.record = &product, .name = product.name, .operands = {{.buffer = d}, {.buffer = a}, {.buffer = a}}},
-        {at_d, at_a, number(0), ir::make_int(Bool(), 0)});
+  const auto text = [&](const Expr& at_d, const Expr& at_a, const ir::OperandUse& of_d = {}) {
+    ir::InstructionUse use_of{
+        .record = &product, .name = product.name, .operands = {of_d, {.buffer = a}, {.buffer = a}}};
+    if (!of_d.buffer) use_of.operands[0].buffer = d;
+    const ir::Stmt use = ir::instruction(use_of, {at_d, at_a, number(0), ir::make_int(Bool(), 0)});
     return cuda::print({tile_kernel("refused", {}, thread, 128, ir::allocate(a, ir::allocate(d, use)))});
   };
   EXPECT_NO_THROW(text(number(4), mul(var(thread), number(8))));
   EXPECT_THROW(text(var(thread), number(0)), Error);
   EXPECT_THROW(text(number(0), mul(var(thread), number(4))), Error);
+  EXPECT_THROW(text(number(0), number(0), {.buffer = d, .transposed = true}), Error);
+  EXPECT_THROW(text(number(0), number(0), {.buffer = a}), Error);
 }
 
 }  // namespace

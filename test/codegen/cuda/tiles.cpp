@@ -116,6 +116,14 @@ struct Product {
   ir::Stmt at_slot(Kind kind, const ir::RingPtr& ring, const std::string& reason = "") const {
     return ir::synchronise({.kind = kind, .reason = reason, .ring = ring}, var(slot));
   }
+  /// The slot is free, or, where products go on, the one before it.
+  ir::Stmt freed(const Expr& step, bool go_on) const {
+    if (!go_on) return ir::block({sync(Kind::ProductWait), at_slot(Kind::Arrive, empty)});
+    const Expr before = node(Op::BitAnd, Int(32), {add(var(slot), number(kSlots - 1)), number(kSlots - 1)});
+    return ir::block(
+        {ir::synchronise({.kind = Kind::ProductWait, .pending = 1}),
+         ir::if_then(less(number(0), step), ir::synchronise({.kind = Kind::Arrive, .ring = empty}, before))});
+  }
   ir::Stmt turn() const { return ir::synchronise({.kind = Kind::Turn, .ring = full}); }
   ir::Stmt each_step(const std::string& name, const std::function<ir::Stmt(const Expr&)>& body) const {
     const auto step = symbol(name, Int(32), ir::SymbolKind::Loop);
@@ -137,7 +145,7 @@ struct Product {
     });
   }
 
-  ir::Stmt products(const ir::BufferPtr& sum, const Expr& group) const {
+  ir::Stmt products(const ir::BufferPtr& sum, const Expr& group, bool go_on) const {
     const instr::Instruction& record =
         instr::product(*instr::find_rule("wgmma", instr::Number::BF16, instr::Number::BF16), {.n = kColumns});
     const ir::OperandUse in_memory{.swizzle = 128, .leading = 16, .stride = 1024};
@@ -153,8 +161,7 @@ struct Product {
             use, {number(0), add(in_slot(k), mul(group, number(64 * kDepth))), in_slot(k), adds}));
       }
       all.push_back(sync(Kind::ProductCommit));
-      all.push_back(sync(Kind::ProductWait));
-      all.push_back(at_slot(Kind::Arrive, empty));
+      all.push_back(freed(step, go_on));
       all.push_back(turn());
       return ir::block(all);
     });
@@ -181,7 +188,7 @@ struct Product {
 
 }  // namespace
 
-lower::Function product_of_roles() {
+lower::Function product_of_roles(bool go_on) {
   const Product p;
   const auto sum = storage("sum", Float(32), ir::MemorySpace::Register, kColumns / 2);
   // Asked of one lane: the assembler then knows that the warp has one value.
@@ -190,7 +197,8 @@ lower::Function product_of_roles() {
   const auto registers = [](int count) {
     return ir::synchronise({.kind = Kind::Registers, .number = count});
   };
-  const ir::Stmt work = ir::allocate(sum, ir::block({p.products(sum, group), p.results(sum, group)}));
+  const ir::Stmt work = ir::allocate(
+      sum, ir::block({p.products(sum, group, go_on), sync(Kind::ProductWait), p.results(sum, group)}));
   const Expr own_group = node(Op::Div, Int(32), {var(p.thread), number(128)});
   const ir::Stmt consumers = ir::block(
       {registers(240), ir::let_stmt(four, node(Op::Shuffle, Int(32), {own_group, number(0)}), work)});

@@ -49,7 +49,8 @@ struct OneInstruction {
 lower::Function kernel_of(const OneInstruction& what);
 
 /// out(n, m) = sum over k of a(k, m) * b(k, n), of bf16 with 128 x 128 results a block, by roles: a warp
-/// starts the copies of boxes to four slots, and eight multiply.
-lower::Function product_of_roles();
+/// starts the copies of boxes to four slots, and eight multiply. They free a slot when its products are
+/// there: at once, or while the next ones go on.
+lower::Function product_of_roles(bool go_on = false);
 
 }  // namespace calotype_test
