@@ -95,6 +95,7 @@ struct Product {
                 out = argument("out", BFloat(16), 2, false);
   ir::BufferPtr a_tile = swizzled("a_tile", BFloat(16), kSlots* kTile, 128, 0),
                 b_tile = swizzled("b_tile", BFloat(16), kSlots* kTile, 128, 2 * kSlots * kTile);
+  ir::BufferPtr a_own = storage("a_own", BFloat(16), ir::MemorySpace::Register, kDepth / 2);
   ir::SymbolPtr k = symbol("K", Int(32), ir::SymbolKind::Dim), n = symbol("N", Int(32), ir::SymbolKind::Dim);
   ir::SymbolPtr thread = symbol("thread", Int(32), ir::SymbolKind::Thread),
                 column = symbol("column", Int(32), ir::SymbolKind::Thread),
@@ -145,23 +146,44 @@ struct Product {
     });
   }
 
-  ir::Stmt products(const ir::BufferPtr& sum, const Expr& group, bool go_on) const {
+  /// The registers of sixteen rows and columns a warp: lanes point at rows, first those of eight columns.
+  ir::Stmt load_fragments(const Expr& group) const {
+    const instr::Instruction& record = instr::move({});
+    const auto part = [&](Op op, int by) { return node(op, Int(32), {var(thread), number(by)}); };
+    const Expr warp = node(Op::Mod, Int(32), {part(Op::Div, 32), number(4)}),
+               half = node(Op::Mod, Int(32), {part(Op::Div, 16), number(2)});
+    const Expr row_of_lane = add(add(mul(group, number(64)), mul(warp, number(16))), part(Op::Mod, 16));
+    std::vector<ir::Stmt> all;
+    for (int k = 0; k < kDepth; k += 16)
+      all.push_back(ir::instruction(
+          {.record = &record, .name = record.name, .operands = {{.buffer = a_own}, {.buffer = a_tile}}},
+          {number(k / 2),
+           add(in_slot(0), add(mul(row_of_lane, number(kDepth)), add(mul(half, number(8)), number(k))))}));
+    return ir::block(all);
+  }
+
+  ir::Stmt products(const ir::BufferPtr& sum, const Expr& group, const RolesForm& form) const {
     const instr::Instruction& record =
-        instr::product(*instr::find_rule("wgmma", instr::Number::BF16, instr::Number::BF16), {.n = kColumns});
-    const ir::OperandUse in_memory{.swizzle = 128, .leading = 16, .stride = 1024};
+        instr::product(*instr::find_rule("wgmma", instr::Number::BF16, instr::Number::BF16),
+                       {.n = kColumns, .a_in_registers = form.a_in_registers});
+    const auto in_memory = [](const ir::BufferPtr& tile) {
+      return ir::OperandUse{.buffer = tile, .swizzle = 128, .leading = 16, .stride = 1024};
+    };
     return each_step("k", [&](const Expr& step) {
-      std::vector<ir::Stmt> all{at_slot(Kind::Await, full, "a_tile and b_tile"), sync(Kind::ProductFence)};
+      std::vector<ir::Stmt> all{at_slot(Kind::Await, full, "a_tile and b_tile")};
+      if (form.a_in_registers) all.push_back(load_fragments(group));
+      all.push_back(sync(Kind::ProductFence));
       for (int k = 0; k < kDepth; k += 16) {
-        ir::InstructionUse use{
-            .record = &record, .name = record.name, .operands = {{.buffer = sum}, in_memory, in_memory}};
-        use.operands[1].buffer = a_tile;
-        use.operands[2].buffer = b_tile;
+        const ir::OperandUse of_a = form.a_in_registers ? ir::OperandUse{.buffer = a_own} : in_memory(a_tile);
+        const Expr at_a =
+            form.a_in_registers ? number(k / 2) : add(in_slot(k), mul(group, number(64 * kDepth)));
         const Expr adds = k > 0 ? ir::make_int(Bool(), 1) : less(number(0), step);
         all.push_back(ir::instruction(
-            use, {number(0), add(in_slot(k), mul(group, number(64 * kDepth))), in_slot(k), adds}));
+            {.record = &record, .name = record.name, .operands = {{.buffer = sum}, of_a, in_memory(b_tile)}},
+            {number(0), at_a, in_slot(k), adds}));
       }
       all.push_back(sync(Kind::ProductCommit));
-      all.push_back(freed(step, go_on));
+      all.push_back(freed(step, form.go_on));
       all.push_back(turn());
       return ir::block(all);
     });
@@ -188,7 +210,7 @@ struct Product {
 
 }  // namespace
 
-lower::Function product_of_roles(bool go_on) {
+lower::Function product_of_roles(const RolesForm& form) {
   const Product p;
   const auto sum = storage("sum", Float(32), ir::MemorySpace::Register, kColumns / 2);
   // Asked of one lane: the assembler then knows that the warp has one value.
@@ -197,8 +219,9 @@ lower::Function product_of_roles(bool go_on) {
   const auto registers = [](int count) {
     return ir::synchronise({.kind = Kind::Registers, .number = count});
   };
-  const ir::Stmt work = ir::allocate(
-      sum, ir::block({p.products(sum, group, go_on), sync(Kind::ProductWait), p.results(sum, group)}));
+  ir::Stmt work = ir::allocate(
+      sum, ir::block({p.products(sum, group, form), sync(Kind::ProductWait), p.results(sum, group)}));
+  if (form.a_in_registers) work = ir::allocate(p.a_own, work);
   const Expr own_group = node(Op::Div, Int(32), {var(p.thread), number(128)});
   const ir::Stmt consumers = ir::block(
       {registers(240), ir::let_stmt(four, node(Op::Shuffle, Int(32), {own_group, number(0)}), work)});

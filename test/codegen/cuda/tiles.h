@@ -49,8 +49,11 @@ struct OneInstruction {
 lower::Function kernel_of(const OneInstruction& what);
 
 /// out(n, m) = sum over k of a(k, m) * b(k, n), of bf16 with 128 x 128 results a block, by roles: a warp
-/// starts the copies of boxes to four slots, and eight multiply. They free a slot when its products are
-/// there: at once, or while the next ones go on.
-lower::Function product_of_roles(bool go_on = false);
+/// starts the copies of boxes to four slots, and eight multiply.
+struct RolesForm {
+  bool go_on = false;  ///< a slot is free when the next products have begun, else when its own are there
+  bool a_in_registers = false;  ///< a warp has loaded its rows
+};
+lower::Function product_of_roles(const RolesForm& form = {});
 
 }  // namespace calotype_test
