@@ -123,10 +123,43 @@ TEST(Roles, ProductsOfRegisters) {
 )cuda");
   expect_compiles(text);
 }
+
+/// Of one slot and of two, with what threads have stored among what arrives.
+TEST(Roles, RingsOfOneSlotAndTwo) {
+  const auto turn = symbol("turn");
+  const auto one = std::make_shared<const ir::Ring>(ir::Ring{.name = "one", .arrivals = 2});
+  const auto two = std::make_shared<const ir::Ring>(
+      ir::Ring{.name = "two", .slots = 2, .turn = turn, .arrivals = 4, .open = true});
+  const auto at = [&](Kind kind, const ir::RingPtr& ring, const Expr& slot, bool fence = false) {
+    return ir::synchronise({.kind = kind, .ring = ring, .fence = fence}, slot);
+  };
+  lower::Function f =
+      tile_kernel("rings", {}, nullptr, 256,
+                  ir::block({at(Kind::Await, two, var(turn)), at(Kind::Arrive, one, number(0), true),
+                             at(Kind::Await, one, number(0)), at(Kind::Arrive, two, var(turn)),
+                             ir::synchronise({.kind = Kind::Turn, .ring = two})}));
+  f.rings = {one, two};
+  const std::string text = cuda::print({f});
+  expect_text(text, R"cuda(
+  __shared__ unsigned long long one[1];
+  unsigned int one_phases = 0;
+  make_ring(one, 1, 2);
+  __shared__ unsigned long long two[2];
+  int turn = 0;
+  unsigned int two_phases = ~0u;
+  make_ring(two, 2, 4);
+  __syncthreads();  // the rings are ready
+  await_next(two, turn, two_phases);
+  fence_copies();
+  arrive(&one[0]);
+  await_next(one, 0, one_phases);
+  arrive(&two[turn]);
+  turn ^= 1;
+}
 )cuda");
   // Of a block alone: what other blocks see takes longer.
   expect_text(text, "mbarrier.arrive.shared::cta.b64 _, [%0];");
-expect_compiles(text);
+  expect_compiles(text);
 }
 
 TEST(Roles, SynchronisationsOfSome) {
