@@ -36,6 +36,15 @@ bool uses_symbol(const ir::Stmt& body, const ir::SymbolPtr& symbol) {
   return found;
 }
 
+/// One block then has all registers of a multiprocessor, and the assembler must know.
+bool changes_registers(const ir::Stmt& body) {
+  bool found = false;
+  ir::visit(body, [&](const ir::Stmt& s) {
+    found |= s->kind == StmtKind::Barrier && s->sync().kind == ir::SyncInfo::Kind::Registers;
+  });
+  return found;
+}
+
 std::int64_t constant_elements(const ir::BufferPtr& buffer) {
   std::int64_t total = 1;
   for (const Expr& e : buffer->extents) {
@@ -91,10 +100,10 @@ std::string KernelPrinter::print(const std::string& name) {
   for (const ir::BufferPtr& b : kernel_.buffers) names_.declare(b);
   for (const ir::TensorMapPtr& map : kernel_.tensors) names_.declare(map);
   const ir::Stmt body = take_narrow_scalars(kernel_.body);
-  const std::string bounds = kernel_.max_threads > 0
-                                 ? fmt::format(" __launch_bounds__({}{})", kernel_.max_threads,
-                                               options_.alone.contains(name) ? ", 1" : "")
-                                 : "";
+  const bool alone = options_.alone.contains(name) || changes_registers(kernel_.body);
+  const std::string bounds = kernel_.max_threads > 0 ? fmt::format(" __launch_bounds__({}{})",
+                                                                   kernel_.max_threads, alone ? ", 1" : "")
+                                                     : "";
   const std::string cluster =
       kernel_.cluster > 1 ? fmt::format(" __cluster_dims__({}, 1, 1)", kernel_.cluster) : "";
   const std::string head = fmt::format("extern \"C\" __global__ void{}{} {}(", cluster, bounds, name);

@@ -16,7 +16,8 @@ const std::vector<Helper>& tile_helpers() {
        "@ unsigned long long matrix_at(const void* memory, int piece) {\n"
        "  const unsigned long long mode = swizzle == 0 ? 0 : swizzle == 128 ? 1 : swizzle == 64 ? 2 : 3;\n"
        "  const unsigned long long layout = mode << 62 | (unsigned long long)(stride / 16) << 32;\n"
-       "  return layout | ((leading / 16 << 16) + (shared_address(memory) >> 4) + piece);\n"
+       "  const unsigned int begin = (shared_address(memory) & 0x3ffffu) >> 4;\n"
+       "  return layout | ((leading / 16 << 16) + begin + piece);\n"
        "}\n"},
       // To the compiler a product is done where it stands, so it may use a result, or write to a register
       // that is still read, before the wait. What it has computed of these registers stays on its side of

@@ -23,6 +23,16 @@ constexpr int kPieceBytes = 16;           // what addresses of matrices count
   throw Error({.kind = ErrorKind::Internal, .message = std::move(message), .value = std::move(value)});
 }
 
+/// Elements are of the record's size, and dimensions change places in matrices of 16 bits alone.
+void check_operand(const ir::InstructionUse& use, std::size_t i) {
+  const instr::Operand& operand = use.record->operands[i];
+  const ir::OperandUse& own = use.operands[i];
+  if (own.buffer->type.bytes() != operand.type.bytes())
+    refuse(fmt::format("elements that {} has not", use.record->name), own.buffer->name);
+  if (own.transposed && (operand.place != Place::Matrix || operand.type.bytes() != 2))
+    refuse(fmt::format("a transposed operand that {} has not", use.record->name), own.buffer->name);
+}
+
 /// The expression divided by a number, where each of its terms is a multiple: indices do not overflow.
 Expr divided(const Expr& e, std::int64_t by) {
   const std::optional<std::int64_t> constant = ir::as_int(e);
@@ -58,6 +68,7 @@ void KernelPrinter::instruction(const ir::Stmt& s) {
   std::vector<std::string> arguments;
   for (std::size_t i = 0; i < use.operands.size(); ++i) {
     const Expr& index = s->exprs[i];
+    check_operand(use, i);
     switch (use.record->operands[i].place) {
       case Place::Registers:
         arguments.push_back(registers_of(use, i, index));

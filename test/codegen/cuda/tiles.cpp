@@ -11,7 +11,9 @@ struct Operands {
   std::vector<ir::Stmt> before, after;
   ir::InstructionUse use;
   std::vector<Expr> indices;
+  std::int64_t shared = 0;  // bytes
 };
+constexpr std::int64_t kSharedBytes = 16384;  // of an operand
 
 ir::BufferPtr swizzled(const std::string& name, Type type, std::int64_t elements, int swizzle,
                        std::int64_t offset) {
@@ -28,7 +30,9 @@ void add_registers(Operands& all, const instr::Operand& operand, bool written, c
   const auto own = storage(operand.name, type, ir::MemorySpace::Register, elements);
   all.arguments.push_back(memory);
   all.own.push_back(own);
-  const Expr there = ramp(mul(thread, number(elements)), elements), here = ramp(number(0), elements);
+  const Expr first = mul(thread, number(elements));
+  const Expr there = elements == 1 ? first : ramp(first, elements),
+             here = elements == 1 ? number(0) : ramp(number(0), elements);
   all.before.push_back(ir::store(own, load(memory, there), {here}));
   if (written) all.after.push_back(ir::store(memory, load(own, here), {there}));
   all.use.operands.push_back({.buffer = own});
@@ -38,9 +42,9 @@ void add_registers(Operands& all, const instr::Operand& operand, bool written, c
 void add_shared(Operands& all, const instr::Operand& operand, const OneInstruction& what,
                 const Expr& thread) {
   const Type type = held(operand.type);
-  const std::int64_t elements = 32768 / type.bytes();
-  const auto own =
-      swizzled(operand.name, type, elements, what.swizzle, static_cast<std::int64_t>(all.own.size()) * 32768);
+  const std::int64_t elements = kSharedBytes / type.bytes();
+  const auto own = swizzled(operand.name, type, elements, what.swizzle, all.shared);
+  all.shared += kSharedBytes;
   all.own.push_back(own);
   const bool rows = operand.place == Place::Rows;
   const bool transposed = operand.name == "a" ? what.transposed_a : what.transposed_b;
@@ -91,6 +95,7 @@ struct Product {
                 out = argument("out", BFloat(16), 2, false);
   ir::BufferPtr a_tile = swizzled("a_tile", BFloat(16), kSlots* kTile, 128, 0),
                 b_tile = swizzled("b_tile", BFloat(16), kSlots* kTile, 128, 2 * kSlots * kTile);
+  ir::BufferPtr a_own = storage("a_own", BFloat(16), ir::MemorySpace::Register, kDepth / 2);
   ir::SymbolPtr k = symbol("K", Int(32), ir::SymbolKind::Dim), n = symbol("N", Int(32), ir::SymbolKind::Dim);
   ir::SymbolPtr thread = symbol("thread", Int(32), ir::SymbolKind::Thread),
                 column = symbol("column", Int(32), ir::SymbolKind::Thread),
@@ -111,6 +116,14 @@ struct Product {
   }
   ir::Stmt at_slot(Kind kind, const ir::RingPtr& ring, const std::string& reason = "") const {
     return ir::synchronise({.kind = kind, .reason = reason, .ring = ring}, var(slot));
+  }
+  /// The slot is free, or, where products go on, the one before it.
+  ir::Stmt freed(const Expr& step, bool go_on) const {
+    if (!go_on) return ir::block({sync(Kind::ProductWait), at_slot(Kind::Arrive, empty)});
+    const Expr before = node(Op::BitAnd, Int(32), {add(var(slot), number(kSlots - 1)), number(kSlots - 1)});
+    return ir::block(
+        {ir::synchronise({.kind = Kind::ProductWait, .pending = 1}),
+         ir::if_then(less(number(0), step), ir::synchronise({.kind = Kind::Arrive, .ring = empty}, before))});
   }
   ir::Stmt turn() const { return ir::synchronise({.kind = Kind::Turn, .ring = full}); }
   ir::Stmt each_step(const std::string& name, const std::function<ir::Stmt(const Expr&)>& body) const {
@@ -133,24 +146,44 @@ struct Product {
     });
   }
 
-  ir::Stmt products(const ir::BufferPtr& sum, const Expr& group) const {
+  /// The registers of sixteen rows and columns a warp: lanes point at rows, first those of eight columns.
+  ir::Stmt load_fragments(const Expr& group) const {
+    const instr::Instruction& record = instr::move({});
+    const auto part = [&](Op op, int by) { return node(op, Int(32), {var(thread), number(by)}); };
+    const Expr warp = node(Op::Mod, Int(32), {part(Op::Div, 32), number(4)}),
+               half = node(Op::Mod, Int(32), {part(Op::Div, 16), number(2)});
+    const Expr row_of_lane = add(add(mul(group, number(64)), mul(warp, number(16))), part(Op::Mod, 16));
+    std::vector<ir::Stmt> all;
+    for (int k = 0; k < kDepth; k += 16)
+      all.push_back(ir::instruction(
+          {.record = &record, .name = record.name, .operands = {{.buffer = a_own}, {.buffer = a_tile}}},
+          {number(k / 2),
+           add(in_slot(0), add(mul(row_of_lane, number(kDepth)), add(mul(half, number(8)), number(k))))}));
+    return ir::block(all);
+  }
+
+  ir::Stmt products(const ir::BufferPtr& sum, const Expr& group, const RolesForm& form) const {
     const instr::Instruction& record =
-        instr::product(*instr::find_rule("wgmma", instr::Number::BF16, instr::Number::BF16), {.n = kColumns});
-    const ir::OperandUse in_memory{.swizzle = 128, .leading = 16, .stride = 1024};
+        instr::product(*instr::find_rule("wgmma", instr::Number::BF16, instr::Number::BF16),
+                       {.n = kColumns, .a_in_registers = form.a_in_registers});
+    const auto in_memory = [](const ir::BufferPtr& tile) {
+      return ir::OperandUse{.buffer = tile, .swizzle = 128, .leading = 16, .stride = 1024};
+    };
     return each_step("k", [&](const Expr& step) {
-      std::vector<ir::Stmt> all{at_slot(Kind::Await, full, "a_tile and b_tile"), sync(Kind::ProductFence)};
+      std::vector<ir::Stmt> all{at_slot(Kind::Await, full, "a_tile and b_tile")};
+      if (form.a_in_registers) all.push_back(load_fragments(group));
+      all.push_back(sync(Kind::ProductFence));
       for (int k = 0; k < kDepth; k += 16) {
-        ir::InstructionUse use{
-            .record = &record, .name = record.name, .operands = {{.buffer = sum}, in_memory, in_memory}};
-        use.operands[1].buffer = a_tile;
-        use.operands[2].buffer = b_tile;
+        const ir::OperandUse of_a = form.a_in_registers ? ir::OperandUse{.buffer = a_own} : in_memory(a_tile);
+        const Expr at_a =
+            form.a_in_registers ? number(k / 2) : add(in_slot(k), mul(group, number(64 * kDepth)));
         const Expr adds = k > 0 ? ir::make_int(Bool(), 1) : less(number(0), step);
         all.push_back(ir::instruction(
-            use, {number(0), add(in_slot(k), mul(group, number(64 * kDepth))), in_slot(k), adds}));
+            {.record = &record, .name = record.name, .operands = {{.buffer = sum}, of_a, in_memory(b_tile)}},
+            {number(0), at_a, in_slot(k), adds}));
       }
       all.push_back(sync(Kind::ProductCommit));
-      all.push_back(sync(Kind::ProductWait));
-      all.push_back(at_slot(Kind::Arrive, empty));
+      all.push_back(freed(step, form.go_on));
       all.push_back(turn());
       return ir::block(all);
     });
@@ -177,15 +210,21 @@ struct Product {
 
 }  // namespace
 
-lower::Function product_of_roles() {
+lower::Function product_of_roles(const RolesForm& form) {
   const Product p;
   const auto sum = storage("sum", Float(32), ir::MemorySpace::Register, kColumns / 2);
-  const Expr group = node(Op::Div, Int(32), {var(p.thread), number(128)});
+  // Asked of one lane: the assembler then knows that the warp has one value.
+  const auto four = symbol("four");
+  const Expr group = var(four);
   const auto registers = [](int count) {
     return ir::synchronise({.kind = Kind::Registers, .number = count});
   };
+  ir::Stmt work = ir::allocate(
+      sum, ir::block({p.products(sum, group, form), sync(Kind::ProductWait), p.results(sum, group)}));
+  if (form.a_in_registers) work = ir::allocate(p.a_own, work);
+  const Expr own_group = node(Op::Div, Int(32), {var(p.thread), number(128)});
   const ir::Stmt consumers = ir::block(
-      {registers(240), ir::allocate(sum, ir::block({p.products(sum, group), p.results(sum, group)}))});
+      {registers(240), ir::let_stmt(four, node(Op::Shuffle, Int(32), {own_group, number(0)}), work)});
   const ir::Stmt producer =
       ir::block({registers(24), ir::if_then(less(var(p.thread), number(32 * kConsumers + 32)),
                                             ir::note({"starts the copies"}, p.copies()))});

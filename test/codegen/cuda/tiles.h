@@ -50,6 +50,10 @@ lower::Function kernel_of(const OneInstruction& what);
 
 /// out(n, m) = sum over k of a(k, m) * b(k, n), of bf16 with 128 x 128 results a block, by roles: a warp
 /// starts the copies of boxes to four slots, and eight multiply.
-lower::Function product_of_roles();
+struct RolesForm {
+  bool go_on = false;  ///< a slot is free when the next products have begun, else when its own are there
+  bool a_in_registers = false;  ///< a warp has loaded its rows
+};
+lower::Function product_of_roles(const RolesForm& form = {});
 
 }  // namespace calotype_test
