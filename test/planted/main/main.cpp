@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
 
 #include "planted/trial.h"
 
@@ -26,7 +27,7 @@ const std::string kUndamaged = "none";
 
 struct Options {
   bool list = false, json = false;
-  std::vector<std::string> run;
+  std::tuple<std::string, std::string, int> run;
   unsigned limit = 60;
 };
 
@@ -95,12 +96,11 @@ int main_of(int argc, char** argv) {
   CLI::App app("Planted faults on a GPU");
   app.add_flag("--list", options.list, "print the damaged programs, and what the simulator finds in them");
   app.add_flag("--json", options.json, "print the list as JSON");
-  app.add_option("--run", options.run, "run one of the list on this machine's GPU")
-      ->expected(3)
-      ->type_name("SUBJECT DAMAGE SITE");
+  const CLI::Option* one =
+      app.add_option("--run", options.run, "run one of the list on this machine's GPU: SUBJECT DAMAGE SITE");
   app.add_option("--limit", options.limit, "seconds after which a run ends: what waits on a GPU may hang");
   CLI11_PARSE(app, argc, argv);
-  if (options.list == !options.run.empty()) {
+  if (options.list == (one->count() > 0)) {
     fmt::print(stderr, "either --list or --run SUBJECT DAMAGE SITE\n");
     return 2;
   }
@@ -109,7 +109,8 @@ int main_of(int argc, char** argv) {
     return 0;
   }
   alarm(options.limit);
-  return run(options.run[0], options.run[1], std::stoi(options.run[2])) ? 0 : 1;
+  const auto& [subject, damage, site] = options.run;
+  return run(subject, damage, site) ? 0 : 1;
 }
 
 }  // namespace
