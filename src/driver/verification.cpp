@@ -30,9 +30,9 @@ std::string text_of(const ThreadAccess& a) {
 
 std::string text_of(const Finding& f) {
   std::string text = fmt::format("{}: {}", f.kind, f.message);
-  if (f.count > 1) text += fmt::format(" ({} times here)", f.count);
+  if (f.count > 1 && !f.kernel.empty()) text += fmt::format(" ({} times here)", f.count);
   text += "\n";
-  if (!f.stage.empty())
+  if (!f.kernel.empty() && !f.stage.empty())
     text += fmt::format("  in {}, stage {}{}{}\n", f.kernel, f.stage, f.directive.empty() ? "" : ", ",
                         f.directive);
   for (const ThreadAccess& a : f.accesses) text += text_of(a);

@@ -94,6 +94,40 @@ TEST(Verify, ABrokenPromiseIsNamed) {
   EXPECT_EQ(f.accesses[0].thread[0], 3);
 }
 
+/// The labels of nodes by those of their parents, of which `root` makes the place that is read: the example
+/// of docs/verify.md.
+Pipeline labels(Expr (*root)(Expr parent)) {
+  Dim n("N");
+  ImageParam seed(Float(32), {n}, "seed"), parent(UInt(8), {n}, "parent");
+  Var i("i");
+  RDom r(32, n - 32, "r");
+  Func label("label");
+  label(i) = seed(i);
+  label(r) = label(root(cast(Int(64), parent(r))));
+  return Pipeline("labels", {seed, parent}, {Output(label, {n})});
+}
+
+TEST(Verify, AScheduleThatRacesSinceAPromiseDoesNotHold) {
+  const Pipeline promised = labels([](Expr parent) { return promise_clamped(parent, 0, 31); });
+  const Pipeline clamped = labels([](Expr parent) { return clamp(parent, 0, 31); });
+  const Pipeline anywhere = labels([](Expr parent) { return clamp(parent, 0, 255); });
+  Schedule s;
+  s["label"].split("i", "io", "ii", 64).gpu_blocks("io").gpu_threads("ii");
+  s["label"].update().split("r", "ro", "ri", 64).gpu_blocks("ro").gpu_threads("ri");
+  const std::vector<Buffer> inputs{random_buffer(Float(32), {256}, 1), random_buffer(UInt(8), {256}, 2)};
+  const Verification found = promised.verify(s, "sm_90a", inputs);
+  ASSERT_EQ(found.findings.size(), 3u) << found.str();
+  EXPECT_EQ(found.findings[0].kind, "data race");
+  EXPECT_EQ(found.findings[1].kind, "data race");
+  EXPECT_EQ(found.findings[2].kind, "wrong result");
+  EXPECT_TRUE(clamped.verify(s, "sm_90a", inputs).clean());
+  const std::vector<Diagnostic> refused = s.check(anywhere, Target::interpreter("sm_90a"));
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_NE(refused[0].message.find("the reduction loop 'ri' is a race"), std::string::npos)
+      << refused[0].str();
+  EXPECT_TRUE(anywhere.verify({}, "sm_90a", inputs).clean());
+}
+
 TEST(Verify, ARunThatIsCutShortIsNotClean) {
   const Tiles t;
   const Verification found = t.pipeline().verify(

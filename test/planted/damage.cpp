@@ -118,8 +118,8 @@ Stmt damaged(const Stmt& s, Damage damage, const std::string& spared) {
 /// Does the damage at one place of a kernel.
 class Planting {
  public:
-  Planting(Damage damage, int site, std::string spared)
-      : damage_(damage), site_(site), spared_(std::move(spared)) {}
+  Planting(Damage damage, int site, std::string spared, Passing passing)
+      : damage_(damage), site_(site), spared_(std::move(spared)), passing_(passing) {}
 
   void into(lower::Function& kernel) {
     kernel.body = statement(kernel.body);
@@ -145,6 +145,7 @@ class Planting {
         replaced_ = s;
         made_ = other;
       }
+      if (passing_ == Passing::Silent) return other;
       return ir::block({ir::print_line(ir::make_one(Bool()), "damaged"), other});
     }
     return ir::map_children(
@@ -154,6 +155,7 @@ class Planting {
   Damage damage_;
   int site_;
   std::string spared_;
+  Passing passing_;
   Stmt replaced_, made_;
 };
 
@@ -174,10 +176,12 @@ std::string to_string(Damage damage) {
   return names[static_cast<int>(damage)];
 }
 
+bool shows_on_gpu(Damage damage) { return damage != Damage::FewerBytes && damage != Damage::WaitTwice; }
+
 std::optional<lower::Program> damaged(const lower::Program& program, Damage damage, int site,
-                                      const std::string& spared) {
+                                      const std::string& spared, Passing passing) {
   lower::Program other = program;
-  Planting planting(damage, site, spared);
+  Planting planting(damage, site, spared, passing);
   for (lower::Function& function : other.functions)
     if (function.gpu && !planting.done()) planting.into(function);
   if (!planting.done()) return std::nullopt;

@@ -25,11 +25,16 @@ enum class Damage {
 };
 const std::vector<Damage>& all_damages();
 std::string to_string(Damage damage);
+/// Whether a GPU can show anything of it but a hang: kernels whose blocks are said to send fewer bytes wait
+/// for ever, and a wait that is printed twice is for the same phase both times.
+bool shows_on_gpu(Damage damage);
 
-/// The program with the damage at its `site`-th place, in the order of the text, where each time that the
-/// place is passed a line is printed; nullopt: there are not so many.
-/// No loads are shifted of storage of the Func `spared`.
+/// Whether a line is printed each time that the damaged place is passed.
+enum class Passing { Silent, Printed };
+
+/// The program with the damage at its `site`-th place, in the order of the text; nullopt: there are not so
+/// many. No loads are shifted of storage of the Func `spared`.
 std::optional<lower::Program> damaged(const lower::Program& program, Damage damage, int site,
-                                      const std::string& spared);
+                                      const std::string& spared, Passing passing);
 
 }  // namespace calotype::test
