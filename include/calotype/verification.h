@@ -36,9 +36,9 @@ struct ThreadAccess {
 /// A fault of the program, reported once for each place in it; `count` says how often it happened there.
 struct Finding {
   /// "data race", "out of bounds", "uninitialised read", "unfinished copy", "unfinished product", "missing
-  /// fence", "ring overwrite", "phase misuse", "barrier divergence", "deadlock", "misaligned access", "illegal
-  /// box", "illegal matrix", "illegal registers", "index overflow", "check failed", "step limit" or "wrong
-  /// result"
+  /// fence", "ring overwrite", "phase misuse", "barrier divergence", "deadlock", "block not running",
+  /// "misaligned access", "illegal box", "illegal matrix", "illegal registers", "index overflow", "check
+  /// failed", "step limit" or "wrong result"
   std::string kind;
   std::string message;                  ///< one sentence with the place and the threads
   std::string kernel;                   ///< in which it happened

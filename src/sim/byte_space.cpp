@@ -116,6 +116,11 @@ class ByteSpace : public Space {
         });
         return;
       }
+      if (!a.machine.runs(a.warp, rank))
+        report(a, lane, Fault::NotRunning, verb, [&](const std::string& who, const std::string& text) {
+          return fmt::format("{} {} {} of the block of rank {}, which may not have begun or has ended", who,
+                             verb, text, rank);
+        });
       offset[lane] =
           rank * region_.per_block + origin_ + layout::swizzled(index, buffer_.swizzle, size_) * size_;
       legal |= LaneMask{1} << lane;

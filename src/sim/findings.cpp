@@ -28,6 +28,8 @@ const char* to_string(Fault fault) {
       return "barrier divergence";
     case Fault::Deadlock:
       return "deadlock";
+    case Fault::NotRunning:
+      return "block not running";
     case Fault::Misaligned:
       return "misaligned access";
     case Fault::IllegalBox:

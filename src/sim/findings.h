@@ -20,6 +20,7 @@ enum class Fault {
   PhaseMisuse,
   Divergence,
   Deadlock,
+  NotRunning,
   Misaligned,
   IllegalBox,
   IllegalMatrix,

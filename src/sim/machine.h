@@ -189,6 +189,8 @@ struct Machine {
   void fence(Warp& warp);
   /// What is known as nothing has happened yet.
   Known nothing_known() const;
+  /// Whether the block of that rank has not ended, and the warp knows that it has begun.
+  bool runs(const Warp& warp, std::int64_t rank) const;
 
   /// A product of four warps happens, for one of them.
   void compute(Warp& warp, Product& product);

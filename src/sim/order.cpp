@@ -37,6 +37,16 @@ void Machine::fence(Warp& warp) {
   warp.known.fenced[index_of(warp)] = advance(warp);
 }
 
+bool Machine::runs(const Warp& warp, std::int64_t rank) const {
+  if (rank == warp.rank) return true;
+  const auto first = warp.known.ordered.begin() + rank * kBlockWarps;
+  const bool begun = std::any_of(first, first + kBlockWarps,
+                                 [&](std::uint32_t interval) { return interval > clock.block_start; });
+  return begun && std::any_of(warps.begin(), warps.end(), [&](const Warp& other) {
+           return other.rank == rank && other.state != Warp::State::Ended;
+         });
+}
+
 void run_warp_barrier(Machine& m, Warp& warp, const Instruction& i) {
   m.require_whole(warp, i, "a barrier of the warp");
   m.tell(warp);
