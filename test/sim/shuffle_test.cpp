@@ -137,7 +137,9 @@ struct Ring : KernelMaker {
     return ir::store(out, load(slots, ir::index(kThreads - 1) - t), {b * kThreads + t});
   }
   static ir::Stmt cluster_barrier() { return ir::barrier("sent", ir::SyncInfo::Kind::Cluster); }
-  Report run_parts(std::vector<ir::Stmt> parts, std::uint64_t seed) {
+  /// Blocks that write to each other have all begun.
+  Report run_parts(std::vector<ir::Stmt> parts, std::uint64_t seed, bool begin_together = true) {
+    if (begin_together) parts.insert(parts.begin(), cluster_barrier());
     function.body = ir::allocate(slots, ir::block(std::move(parts)));
     return run({{kBlocks, 1, 1}, {kThreads, 1, 1}, {}, {memory_of(result)}}, {.seed = seed});
   }
@@ -156,6 +158,21 @@ TEST(Clusters, BlocksWriteToEachOther) {
                   from * 100 + Ring::kThreads - 1 - t);
       }
   }
+}
+
+TEST(Clusters, BlocksThatMayNotRunAreFound) {
+  int ended = 0;  // when it happens so
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    Ring early, late;
+    EXPECT_GE(
+        count_kind(early.run_parts({early.send(), Ring::cluster_barrier(), early.receive()}, seed, false),
+                   "block not running"),
+        1);
+    // A block that waits for nobody may end before others write to it.
+    const Report report = late.run_parts({ir::if_then(late.b % 4 != 1, late.send())}, seed);
+    ended += count_kind(report, "block not running") > 0 ? 1 : 0;
+  }
+  EXPECT_GE(ended, 5);
 }
 
 TEST(Clusters, AMissingBarrierIsARace) {
