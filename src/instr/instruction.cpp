@@ -95,14 +95,21 @@ bool ordered_by_barrier(const Instruction& first, const Instruction& second) {
   return in_order(first) && in_order(second);
 }
 
-bool completes_by_group(const Instruction& instruction) {
+static bool completes(const Instruction& instruction, Completion when) {
   return std::any_of(instruction.accesses.begin(), instruction.accesses.end(),
-                     [](const Access& a) { return a.writes && a.completion == Completion::CommitGroup; });
+                     [&](const Access& a) { return a.writes && a.completion == when; });
+}
+
+bool completes_by_group(const Instruction& instruction) {
+  return completes(instruction, Completion::CommitGroup);
+}
+
+bool completes_as_product(const Instruction& instruction) {
+  return completes(instruction, Completion::ProductGroup);
 }
 
 bool completes_by_transaction(const Instruction& instruction) {
-  return std::any_of(instruction.accesses.begin(), instruction.accesses.end(),
-                     [](const Access& a) { return a.writes && a.completion == Completion::Transaction; });
+  return completes(instruction, Completion::Transaction);
 }
 
 }  // namespace calotype::instr

@@ -102,6 +102,8 @@ std::span<const Instruction* const> all();
 bool ordered_by_barrier(const Instruction& first, const Instruction& second);
 /// Whether the result is there only when a commit group has been waited for. After that a barrier orders it.
 bool completes_by_group(const Instruction& instruction);
+/// Whether it is there only when a group of products has been waited for. After that a barrier orders it.
+bool completes_as_product(const Instruction& instruction);
 /// Whether it is there only when its barrier has counted its bytes, for those who have waited for that.
 bool completes_by_transaction(const Instruction& instruction);
 

@@ -135,6 +135,7 @@ void Addresses::require_dealt_out(FuncId func, const layout::Layout& layout, Sta
 /// (or block of the cluster) that runs this.
 Expr Addresses::in_registers(FuncId func, const Storage& storage, const std::vector<Expr>& coordinates,
                              StageRef user, const std::vector<LoopId>& open) const {
+  if (const Expr own = tree_.own_slot(user, func, coordinates); own.defined()) return own;
   std::vector<Expr> local = within_storage(storage, coordinates, tree_.facts);
   // Threads past the only element there is are no holders of it, and do nothing.
   for (const layout::Digit& digit : storage.layout->digits())

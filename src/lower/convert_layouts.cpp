@@ -27,7 +27,8 @@ class Converter {
 
   void run(Node& nest) {
     visit(nest, [&](const Node& node, const std::vector<const Node*>& chain) {
-      if (node.kind == NodeKind::Body && !tree_.def(node.stage).function()) decide(node.stage, chain);
+      const bool decided = node.kind != NodeKind::Body || tree_.tensor_tiles.count(node.stage) != 0;
+      if (!decided && !tree_.def(node.stage).function()) decide(node.stage, chain);
     });
     for (const auto& [stage, loops] : shuffling_) run_whole_warps(stage, loops);
     publish_in(nest);
@@ -49,6 +50,7 @@ class Converter {
       const auto storage = tree_.storage.find(func);
       if (func == reader.func || storage == tree_.storage.end() || !storage->second.layout) continue;
       if (tree_.scheduled.of(func).memory == Memory::Shared) continue;  // of the blocks of a cluster
+      if (tree_.own_slot(reader, func, placed(call->args, reader)).defined()) continue;
       if (!holders) holders.emplace(tree_, kernel_, reader, open);
       const Held held = holders->of(func, placed(call->args, reader));
       if (held.own) continue;

@@ -27,6 +27,7 @@
 #include "lower/partial_results.h"
 #include "lower/passes.h"
 #include "lower/store_values.h"
+#include "lower/tensor_products.h"
 #include "lower/trace_lines.h"
 
 namespace calotype::lower {
@@ -111,6 +112,7 @@ class Emitter {
       case NodeKind::Loop:
         return in_shared_loops(node, !in_bulk_ && begins_copy(node) ? emit_copy(node) : emit_loop(node));
       case NodeKind::Body:
+        if (tree_.tensor_tiles.count(node.stage)) return multiply_tile(tree_, addresses_, node.stage, open_);
         async_ = node.instruction->engine != instr::Engine::Generic;
         return in_shared_loops(node, emit_body(node.stage));
       case NodeKind::Reduce:

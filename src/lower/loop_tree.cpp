@@ -334,4 +334,14 @@ std::string kernel_name(const LoopTree& tree, StageRef stage) {
   return name;
 }
 
+Expr LoopTree::own_slot(StageRef reader, FuncId of, const std::vector<Expr>& coordinates) const {
+  const auto dealt = dealt_out.find(reader);
+  if (dealt == dealt_out.end() || dealt->second.of != of) return {};
+  const Box& box = storage.at(of).box;
+  for (std::size_t d = 0; d < coordinates.size(); ++d)
+    if (!ir::prove_equal(cast(Int(64), coordinates[d]) - box[d].min, dealt->second.positions[d], facts))
+      return {};
+  return dealt->second.slot;
+}
+
 }  // namespace calotype::lower

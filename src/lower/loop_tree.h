@@ -238,6 +238,27 @@ enum class Conversion {
   Shared,    ///< the elements are in shared memory too, written there when all are computed
 };
 
+/// A tile of an update that instructions of tensor cores carry out, set by the tiles pass: four warps have 64
+/// rows of the result at a time, groups of four one behind the other, then each the next rows.
+struct TensorTile {
+  const instr::Instruction* record = nullptr;
+  LoopId m, n, thread;
+  std::vector<LoopId> k;                          ///< outermost first
+  std::int64_t rows = 0, columns = 0, depth = 0;  ///< of the tile; depth along the innermost loop of `k`
+  std::int64_t groups = 1;                        ///< of four warps
+  Expr a, b;                                      ///< the Calls that are multiplied: by rows, by columns
+  std::int64_t products_along_m() const { return rows / (64 * groups); }
+  std::int64_t products_along_n() const { return columns / record->loops[1].second; }
+  std::int64_t products_along_k() const { return depth / record->loops[0].second; }
+};
+
+/// A stage whose loops are dealt out as the elements of a Func in registers are: it has its own.
+struct DealtOut {
+  FuncId of;
+  std::vector<Expr> positions;  ///< of the element, counted from the first that is stored
+  Expr slot;                    ///< the register
+};
+
 /// A nest of a root stage that becomes a kernel, keyed by its stage.
 struct KernelInfo {
   std::array<std::int64_t, 3> threads{1, 1, 1};  ///< of the block, by axis: the largest bound extent
@@ -257,6 +278,8 @@ struct LoopTree {
   std::vector<Kept> kept;                          ///< by FuncId
   std::map<StageRef, KernelInfo> kernels;          ///< set by the tiles pass; empty on the host
   std::map<StageRef, ThreadReduction> reductions;  ///< of stages with a Reduce node
+  std::map<StageRef, TensorTile> tensor_tiles;     ///< set by the tiles pass
+  std::map<StageRef, DealtOut> dealt_out;          ///< set by the tiles pass
   std::vector<RingUse> rings;                      ///< set by the pipeline pass
   std::map<FuncId, std::size_t> ring_of;           ///< of Funcs that are copied in bulk: into `rings`
   /// By reader and the Func in registers that it reads; without an entry each thread reads its own elements.
@@ -300,6 +323,9 @@ struct LoopTree {
     const auto found = conversions.find({reader, of});
     return found == conversions.end() ? std::nullopt : std::optional(found->second);
   }
+  /// The register in which the stage has the element of a Func, where its loops are dealt out alike;
+  /// undefined: they are not, or it is another element.
+  Expr own_slot(StageRef reader, FuncId of, const std::vector<Expr>& coordinates) const;
   /// Whether the stage has shuffles, so that all lanes of a warp have to reach its definition.
   bool shuffles(StageRef stage) const {
     for (const auto& [read, conversion] : conversions)

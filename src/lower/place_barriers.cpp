@@ -42,6 +42,7 @@ struct Stored {
 struct Pending {
   std::set<Stored> written, read, started;
   std::set<Stored> unfenced;  ///< slots of bulk copies that have been read, and not been fenced off since
+  bool past_threads = false;  ///< of what comes next: what it reads goes another way than the threads
   bool operator==(const Pending&) const = default;
   template <class Keep>
   void keep_only(Keep keep) {
@@ -70,6 +71,7 @@ class Barriers {
   void run() {
     place_of_pipelines(tree_.root);
     turn_rings(tree_.root);
+    wait_for_products(tree_.root);
     visit_root(tree_.root);
   }
 
@@ -89,7 +91,7 @@ class Barriers {
     if (any_in_groups(ahead)) head.push_back(sync_node(Kind::Wait, mine, static_cast<int>(ahead.count) - 1));
     if (const RingUse* ring = ring_of(ahead)) head.push_back(ring_node(Kind::Await, *ring, mine));
     head.push_back(sync_node(Kind::Block, names + " complete; the slot of the last iteration has been read"));
-    head.back().sync.fence = ring_of(ahead) != nullptr;
+    head.back().sync.fence = ring_of(ahead) != nullptr || multiplies(node);
     const bool groups = any_in_groups(ahead);
     if (const RingUse* ring = ring_of(ahead)) ahead.children.push_back(ring_node(Kind::Arrive, *ring));
     if (groups) node.children.insert(node.children.begin() + 1, sync_node(Kind::Commit));
@@ -156,6 +158,32 @@ class Barriers {
       if (sends_in_cluster(child)) begin_together(child);
       Pending nothing;
       sequence(child, nothing);
+    }
+  }
+
+  // ---- Tensor cores
+
+  /// Whether tensor cores read shared memory there: not by the way of the threads.
+  static bool multiplies(const Node& node) {
+    if (node.kind == NodeKind::Body && node.instruction)
+      return node.instruction->engine == instr::Engine::WideTensor;
+    return std::any_of(node.children.begin(), node.children.end(), multiplies);
+  }
+
+  /// A tile's products are one group, which is waited for behind it.
+  void wait_for_products(Node& node) const {
+    for (std::size_t i = 0; i < node.children.size(); ++i) {
+      Node& child = node.children[i];
+      if (!is_leaf(child)) {
+        wait_for_products(child);
+        continue;
+      }
+      if (!multiplies(child)) continue;
+      const auto at = node.children.begin() + static_cast<std::ptrdiff_t>(i);
+      node.children.insert(at + 1, {sync_node(Kind::ProductCommit), sync_node(Kind::ProductWait)});
+      node.children.insert(node.children.begin() + static_cast<std::ptrdiff_t>(i),
+                           sync_node(Kind::ProductFence));
+      i += 3;
     }
   }
 
@@ -298,6 +326,7 @@ class Barriers {
       if (node.kind == NodeKind::Publish) result.written.insert({node.stage.func, kPublished});
       if (node.kind != NodeKind::Body) return;
       require_ordered(*node.instruction, node.stage);
+      result.past_threads |= node.instruction->engine == instr::Engine::WideTensor;
       const bool later = completes_later(*node.instruction);
       if (is_shared(node.stage.func) || is_of_all(node.stage.func))
         (later ? result.started : result.written).insert({node.stage.func});
@@ -318,7 +347,8 @@ class Barriers {
 
   // A barrier orders instructions that complete in program order, or that have been waited for.
   void require_ordered(const instr::Instruction& instruction, StageRef stage) const {
-    if (completes_later(instruction) || instr::ordered_by_barrier(instruction, instruction)) return;
+    const bool waited_for = completes_later(instruction) || instr::completes_as_product(instruction);
+    if (waited_for || instr::ordered_by_barrier(instruction, instruction)) return;
     throw Error({.kind = ErrorKind::Internal,
                  .message = "a block barrier does not order instruction '" + instruction.name + "'",
                  .func = tree_.func(stage.func).name});
@@ -394,6 +424,7 @@ class Barriers {
     for (const Node& sync : all) pass(pending, sync.sync);
     if (all.empty() || !conflict(pending, next).reason.empty()) {
       all.push_back(sync_node(found.cluster ? Kind::Cluster : Kind::Block, found.reason));
+      all.back().sync.fence = next.past_threads;
       fence(all.back().sync, pending);
       pass(pending, all.back().sync);
     }

@@ -13,6 +13,7 @@
 
 #include "lower/convert_layouts.h"
 #include "lower/passes.h"
+#include "lower/tensor_tiles.h"
 #include "lower/thread_groups.h"
 #include "schedule/gpu.h"
 
@@ -45,7 +46,9 @@ class Tiles {
   void kernel(Node& nest) {
     const StageRef stage = nest.stage;
     KernelInfo info = group_threads(tree_, nest);
+    choose_tensor_tiles(tree_, nest, info);
     kernel_ = &info;
+    deal_tensor_tiles(tree_, nest);
     deal_out(nest, false);
     find_layouts(nest);
     const std::int64_t total = info.threads[0] * info.threads[1] * info.threads[2];
@@ -201,6 +204,7 @@ class Tiles {
       for (const Node* n : chain)
         if (n->kind == NodeKind::Loop && is_bound(tree_.loop(n->loop), ir::Binding::GpuThread)) return;
       Storage& storage = tree_.storage.at(node.func);
+      if (storage.layout) return;  // an instruction's
       storage.layout = layout_of(node.func, storage.shape);
       require_one_production(node.func, storage);
     });

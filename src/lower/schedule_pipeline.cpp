@@ -68,7 +68,7 @@ void check_box(const LoopTree& tree, StageRef stage) {
 }
 
 void assign_instructions(const LoopTree& tree, Node& node) {
-  if (node.kind == NodeKind::Body) {
+  if (node.kind == NodeKind::Body && !node.instruction) {
     const Copy how = tree.scheduled.of(node.stage.func).copy;
     if (how != Copy::Threads) check_copy(tree, node.stage);
     if (how == Copy::Tma) check_box(tree, node.stage);

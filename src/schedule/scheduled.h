@@ -67,6 +67,13 @@ struct SoftwarePipeline {
   std::string origin;
 };
 
+/// A sum of products that instructions of tensor cores carry out, a tile at a time.
+struct TensorCore {
+  std::vector<LoopId> m, n, k;  ///< loops of the tile, outermost first
+  std::string instruction;      ///< "mma" or "wgmma"; empty: whichever fits
+  std::string origin;           ///< the directive that says so
+};
+
 struct StageSchedule {
   std::vector<LoopId> dims;   ///< loops of the definition: pure dims (dim 0 first), then reduction dims.
                               ///< In an update a pure dim whose lhs is no plain arg has an invalid id
@@ -74,6 +81,7 @@ struct StageSchedule {
   std::vector<Transform> transforms;
   std::vector<Prefetch> prefetches;
   std::vector<SoftwarePipeline> pipelines;
+  std::optional<TensorCore> tensor_core;
   std::string atomic_origin;      ///< the directive by which its updates may be atomic; empty: none
   std::string persistent_origin;  ///< the directive by which blocks go from tile to tile; empty: none
   std::int64_t raster_strip = 0;  ///< tiles of a strip along the second block loop; 0: row by row

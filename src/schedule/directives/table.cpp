@@ -57,6 +57,7 @@
   X(eager_inline)       \
   X(rfactor)            \
   X(atomic)             \
+  X(tensor_core)        \
   X(trace)              \
   X(estimate_size)      \
   X(assume)             \

@@ -1,0 +1,499 @@
+// Tiles of tensor cores: which instruction, and which thread holds what of its result.
+//
+// Requires: resolved loops. Leaves: LoopTree::tensor_tiles; the layout of the sums, which is the
+// instruction's repeated over groups of four warps and the rest of the tile; the loops of their first
+// definition, and of stages that read them element by element, dealt out alike, so that every thread has what
+// it uses; one body under a loop over threads in the place of the tile's loops. A part of the tiles pass.
+
+#include "lower/tensor_tiles.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "instr/matrix.h"
+#include "lower/thread_groups.h"
+
+namespace calotype::lower {
+namespace {
+
+using instr::Number;
+using layout::Axis;
+using layout::Digit;
+
+constexpr std::int64_t kGroup = 128, kRows = 64;  // threads of four warps, and their rows of the result
+constexpr std::int64_t kSums = 128;               // that a thread holds, before there are more groups
+constexpr std::int64_t kMostThreads = 1024;
+
+std::optional<Number> number_of(Type type) {
+  for (const Number n : {Number::F16, Number::BF16, Number::E4M3, Number::E5M2, Number::S8, Number::U8})
+    if (instr::type_of(n) == type) return n;
+  return std::nullopt;
+}
+
+class Chooser {
+ public:
+  Chooser(LoopTree& tree, StageRef stage)
+      : tree_(tree), stage_(stage), asked_(*tree.schedule_of(stage).tensor_core) {}
+
+  TensorTile run(KernelInfo& kernel) {
+    if (asked_.m.size() > 1 || asked_.n.size() > 1)
+      refuse("several loops along one side of the tile", tree_.loop(asked_.m.front()).name,
+             "one loop in 'm' and in 'n', as fuse makes it");
+    tile_.m = asked_.m.front();
+    tile_.n = asked_.n.front();
+    tile_.k = asked_.k;
+    tile_.rows = extent(tile_.m);
+    tile_.columns = extent(tile_.n);
+    tile_.depth = extent(tile_.k.back());
+    find_operands();
+    const instr::TensorRule& rule = find_rule();
+    find_groups(kernel);
+    tile_.record = &instr::product(rule, {.n = columns_of_product(rule)});
+    if (tile_.depth % rule.products != 0)
+      refuse(fmt::format("the tile has {} along '{}'", tile_.depth, tree_.loop(tile_.k.back()).name),
+             std::to_string(tile_.depth), fmt::format("a multiple of {}", rule.products));
+    require_registers();
+    return tile_;
+  }
+
+ private:
+  [[noreturn]] void refuse(std::string message, std::string value, std::string legal) const {
+    const lang::FuncDef& func = tree_.func(stage_.func);
+    throw Error({.kind = ErrorKind::Schedule,
+                 .message = std::move(message),
+                 .func = func.name,
+                 .stage = lang::stage_name(func, stage_.stage),
+                 .directive = asked_.origin,
+                 .value = std::move(value),
+                 .legal = std::move(legal)});
+  }
+
+  std::int64_t extent(LoopId id) const {
+    return constant_extent(tree_, tree_.loop(id), "loop of a tile", asked_.origin);
+  }
+
+  // ---- Operands
+
+  /// What is read, below a conversion to the type of the sum.
+  Expr operand(const Expr& factor) const {
+    const Expr inner = ir::is(factor, ir::Op::Cast) ? factor->args[0] : factor;
+    if (ir::is(inner, ir::Op::Call) && ir::callee_of(inner)->kind == ir::CalleeKind::Func) return inner;
+    const bool input = ir::is(inner, ir::Op::Call);
+    refuse(fmt::format("{} is multiplied, which {}", ir::to_string(inner),
+                       input ? "is read from the memory of the call" : "is computed on the way"),
+           ir::to_string(inner),
+           input ? "a copy of it in shared memory, by in() and store_in(shared)"
+                 : "a Func of its own for it, in shared memory");
+  }
+
+  void find_operands() {
+    const Expr& term = tree_.def(stage_).reduce_term;
+    if (!ir::is(term, ir::Op::Mul))
+      refuse(fmt::format("{} is added, which is no product of two operands", ir::to_string(term)),
+             ir::to_string(term), "f(...) += a(...) * b(...)");
+    const Expr x = operand(term->args[0]), y = operand(term->args[1]);
+    const bool x_is_a = uses(x, tile_.m) && !uses(x, tile_.n);
+    tile_.a = x_is_a ? x : y;
+    tile_.b = x_is_a ? y : x;
+    for (const auto& [call, own, other] :
+         {std::tuple(tile_.a, tile_.m, tile_.n), {tile_.b, tile_.n, tile_.m}}) {
+      if (uses(call, own) && !uses(call, other)) continue;
+      refuse(fmt::format("{} does not depend on '{}' alone of the two sides of the tile", ir::to_string(call),
+                         tree_.loop(own).name),
+             ir::to_string(call), "operands that each have one side of the tile, and what is summed");
+    }
+    for (const Expr& call : {tile_.a, tile_.b}) require_shared(FuncId{ir::callee_of(call)->index});
+  }
+
+  bool uses(const Expr& call, LoopId loop) const {
+    const StageInfo& info = tree_.stages.at(stage_);
+    for (std::size_t i = 0; i < info.dims.size(); ++i)
+      if (info.coordinates[i].defined() && ir::uses(call, info.dims[i]) &&
+          ir::uses(info.coordinates[i], tree_.loop(loop).var))
+        return true;
+    return false;
+  }
+
+  void require_shared(FuncId func) const {
+    if (tree_.scheduled.of(func).memory == Memory::Shared) return;
+    refuse(fmt::format("the operand '{}' is not in shared memory", tree_.func(func).name),
+           tree_.func(func).name, fmt::format("store_in(shared) on '{}'", tree_.func(func).name));
+  }
+
+  void require_registers() const {
+    const schedule::FuncSchedule& sums = tree_.scheduled.of(stage_.func);
+    if (sums.memory == Memory::Register) return;
+    refuse(fmt::format("'{}' is not in registers", tree_.func(stage_.func).name),
+           tree_.func(stage_.func).name, "store_in(register), computed at a loop over blocks or inside one");
+  }
+
+  // ---- The instruction
+
+  const instr::TensorRule& find_rule() const {
+    const Type a = ir::callee_of(tile_.a)->type, b = ir::callee_of(tile_.b)->type,
+               sum = tree_.func(stage_.func).type();
+    if (asked_.instruction == "mma")
+      refuse("products of one warp are not made yet", "mma", "wgmma, on cuda-sm_90a");
+    if (tree_.scheduled.target.arch != "sm_90a")
+      refuse(fmt::format("the target {} has no products of four warps", tree_.scheduled.target.str()),
+             "wgmma", "the target cuda-sm_90a");
+    const auto of_a = number_of(a), of_b = number_of(b);
+    const instr::TensorRule* rule =
+        of_a && of_b ? instr::find_rule("wgmma", *of_a, *of_b, sum == Float(16)) : nullptr;
+    const bool fits = rule && sum == (rule->integer() ? Int(32) : rule->to_f16 ? Float(16) : Float(32));
+    if (!fits)
+      refuse(fmt::format("there is no instruction that adds products of {} and {} to {}", a.str(), b.str(),
+                         sum.str()),
+             sum.str(), "f16, bf16, e4m3, e5m2 added to f32 (or f16 of f16, e4m3, e5m2), s8 and u8 to s32");
+    return *rule;
+  }
+
+  /// Threads that are bound already say how many there are; else a thread has so many sums.
+  void find_groups(KernelInfo& kernel) {
+    const std::int64_t blocks_of_rows = tile_.rows / kRows;
+    if (tile_.rows % kRows != 0)
+      refuse(fmt::format("the tile has {} rows, along '{}'", tile_.rows, tree_.loop(tile_.m).name),
+             std::to_string(tile_.rows), fmt::format("a multiple of {}", kRows));
+    std::int64_t& threads = kernel.threads[0];
+    const std::int64_t bound = threads * kernel.threads[1] * kernel.threads[2];
+    if (kernel.threads[1] * kernel.threads[2] > 1)
+      refuse("other loops of the block are bound to threads along y or z", std::to_string(bound),
+             "gpu_threads along x alone in this block");
+    const std::int64_t wanted = bound > 1
+                                    ? (bound + kGroup - 1) / kGroup
+                                    : (tile_.rows * tile_.columns + kGroup * kSums - 1) / (kGroup * kSums);
+    tile_.groups = std::clamp<std::int64_t>(wanted, 1, blocks_of_rows);
+    while (blocks_of_rows % tile_.groups != 0) --tile_.groups;
+    threads = std::max((threads + kGroup - 1) / kGroup * kGroup, tile_.groups * kGroup);
+    if (threads > kMostThreads)
+      refuse(fmt::format("a tile of {} by {} would take {} threads", tile_.rows, tile_.columns, threads),
+             std::to_string(threads), "smaller tiles");
+  }
+
+  /// The most that divide the tile.
+  int columns_of_product(const instr::TensorRule& rule) const {
+    for (int n = 256; n >= 8; n -= 8)
+      if (tile_.columns % n == 0 && instr::allows(rule, n)) return n;
+    refuse(fmt::format("the tile has {} columns, along '{}'", tile_.columns, tree_.loop(tile_.n).name),
+           std::to_string(tile_.columns), rule.integer() ? "a multiple of 16" : "a multiple of 8");
+  }
+
+  LoopTree& tree_;
+  const StageRef stage_;
+  const schedule::TensorCore& asked_;
+  TensorTile tile_;
+};
+
+// ---- Layouts
+
+/// The dimension of the sums along which a loop of the tile goes.
+int dim_of(const LoopTree& tree, StageRef stage, LoopId loop) {
+  const StageInfo& info = tree.stages.at(stage);
+  for (int d = 0; d < tree.func(stage.func).rank(); ++d) {
+    const auto at = static_cast<std::size_t>(d);
+    if (info.coordinates[at].defined() && ir::uses(info.coordinates[at], tree.loop(loop).var)) return d;
+  }
+  throw Error({.kind = ErrorKind::Internal, .message = "a loop of a tile moves no coordinate"});
+}
+
+/// The instruction's, repeated: rows of other groups, then the columns and rows of further products.
+layout::Layout layout_of(const LoopTree& tree, StageRef stage, const TensorTile& tile) {
+  const int m = dim_of(tree, stage, tile.m), n = dim_of(tree, stage, tile.n);
+  const layout::Layout& one = tile.record->operands[0].layouts[0];
+  std::vector<Digit> rows, columns;
+  for (Digit digit : one.digits()) {
+    std::vector<Digit>& side = digit.dim == 0 ? columns : rows;
+    digit.dim = digit.dim == 0 ? n : m;
+    side.push_back(digit);
+  }
+  const std::int64_t registers = one.size(Axis::Register);
+  columns.push_back({n, one.extent(0), tile.products_along_n(), Axis::Register, registers});
+  rows.push_back({m, kRows, tile.groups, Axis::ThreadX, kGroup});
+  rows.push_back(
+      {m, kRows * tile.groups, tile.products_along_m(), Axis::Register, registers * tile.products_along_n()});
+  std::vector<Digit> all = m < n ? rows : columns;
+  const std::vector<Digit>& other = m < n ? columns : rows;
+  all.insert(all.end(), other.begin(), other.end());
+  return layout::Layout(std::move(all), tree.func(stage.func).rank());
+}
+
+// ---- Dealing out
+
+class Dealer {
+ public:
+  Dealer(LoopTree& tree, StageRef stage, TensorTile& tile) : tree_(tree), stage_(stage), tile_(tile) {}
+
+  void run(Node& nest) {
+    tree_.storage.at(stage_.func).layout = layout_of(tree_, stage_, tile_);
+    walk(nest);
+  }
+
+ private:
+  [[noreturn]] void refuse(StageRef reader, std::string message, std::string value, std::string legal) const {
+    const lang::FuncDef& func = tree_.func(reader.func);
+    throw Error({.kind = ErrorKind::Schedule,
+                 .message = std::move(message),
+                 .func = func.name,
+                 .stage = lang::stage_name(func, reader.stage),
+                 .directive = tree_.schedule_of(stage_).tensor_core->origin,
+                 .value = std::move(value),
+                 .legal = std::move(legal)});
+  }
+
+  static const Node* body_of(const Node& node) {
+    if (node.kind == NodeKind::Body) return &node;
+    return node.kind == NodeKind::Loop && node.children.size() == 1 ? body_of(node.children[0]) : nullptr;
+  }
+
+  void walk(Node& node) {
+    const bool blocks = node.kind == NodeKind::Loop && is_of_blocks(tree_.loop(node.loop));
+    const Node* body = blocks ? nullptr : body_of(node);
+    if (!body) {
+      for (Node& child : node.children) walk(child);
+      return;
+    }
+    if (body->stage == stage_) return replace_tile(node);
+    if (body->stage == StageRef{stage_.func, 0} || reads_sums(body->stage)) deal_out(node, body->stage);
+  }
+
+  static bool is_of_blocks(const LoopInfo& loop) {
+    return loop.binding == ir::Binding::GpuBlock || loop.binding == ir::Binding::GpuCluster;
+  }
+
+  std::vector<Expr> reads_of_sums(StageRef reader) const {
+    std::vector<Expr> all;
+    for (const Expr& call : calls_in(tree_.def(reader)))
+      if (ir::callee_of(call)->kind == ir::CalleeKind::Func &&
+          FuncId{ir::callee_of(call)->index} == stage_.func)
+        all.push_back(call);
+    return all;
+  }
+  bool reads_sums(StageRef reader) const { return !reads_of_sums(reader).empty(); }
+
+  // ---- The tile itself
+
+  /// The loops of the tile, and the guards that test them, are the instruction's.
+  void replace_tile(Node& node) {
+    Node* top = &node;
+    while (top->kind == NodeKind::Loop && !is_of_tile(top->loop)) top = &top->children[0];
+    tile_.thread = thread_loop(stage_);
+    Node loop{.kind = NodeKind::Loop, .stage = stage_, .loop = tile_.thread};
+    loop.children.push_back({.kind = NodeKind::Body, .stage = stage_, .instruction = tile_.record});
+    *top = std::move(loop);
+    drop_guards();
+  }
+
+  bool is_of_tile(LoopId id) const {
+    return id == tile_.m || id == tile_.n || std::find(tile_.k.begin(), tile_.k.end(), id) != tile_.k.end();
+  }
+
+  /// Rows and columns beyond the end are sums that nobody reads. What is beyond the end of what is summed has
+  /// to be zeros.
+  void drop_guards() {
+    StageInfo& info = tree_.stages.at(stage_);
+    std::erase_if(info.guards, [&](const Guard& guard) {
+      for (const LoopId id : tile_.k)
+        if (ir::uses(guard.condition, tree_.loop(id).var)) {
+          require_zeros(guard, tile_.a);
+          require_zeros(guard, tile_.b);
+          return true;
+        }
+      return ir::uses(guard.condition, tree_.loop(tile_.m).var) ||
+             ir::uses(guard.condition, tree_.loop(tile_.n).var);
+    });
+  }
+
+  /// Boxes are filled with zeros beyond the end of the tensor, which is to be the end of what is summed.
+  void require_zeros(const Guard& guard, const Expr& call) const {
+    const FuncId copy{ir::callee_of(call)->index};
+    const lang::StageDef& def = tree_.def({copy, 0});
+    const bool box = tree_.scheduled.of(copy).copy == Copy::Tma && ir::is(def.value, ir::Op::Call);
+    for (std::size_t d = 0; box && d < def.value->args.size(); ++d) {
+      const Expr at = placed(stage_, ir::substitute(def.value->args[d], arguments(copy, call)));
+      if (ir::prove_equal(ir::cast(Int(64), guard.condition), ir::cast(Int(64), at < extent_of(def.value, d)),
+                          tree_.facts))
+        return;
+    }
+    refuse(stage_,
+           fmt::format("the last tile along what is summed is cut off where {}, and '{}' is not known to be "
+                       "zeros from there on",
+                       ir::to_string(guard.condition), tree_.func(copy).name),
+           ir::to_string(guard.condition),
+           "extents that are multiples of the tile, by assume; or copy(tma) of operands that end where the "
+           "sum ends");
+  }
+
+  ir::Substitution arguments(FuncId func, const Expr& call) const {
+    ir::Substitution all;
+    for (std::size_t d = 0; d < call->args.size(); ++d)
+      all.emplace_back(tree_.func(func).args[d], call->args[d]);
+    return all;
+  }
+
+  Expr extent_of(const Expr& call, std::size_t dim) const {
+    const ir::Callee& source = *ir::callee_of(call);
+    if (source.kind == ir::CalleeKind::Input)
+      return tree_.inputs[static_cast<std::size_t>(source.index)]->extents[dim];
+    const ir::Interval& box = tree_.storage.at(FuncId{source.index}).box[dim];
+    return box.max + ir::index(1);
+  }
+
+  Expr placed(StageRef stage, const Expr& e) const {
+    const StageInfo& info = tree_.stages.at(stage);
+    ir::Substitution values;
+    for (std::size_t i = 0; i < info.dims.size(); ++i)
+      if (info.coordinates[i].defined()) values.emplace_back(info.dims[i], info.coordinates[i]);
+    return ir::substitute(e, values);
+  }
+
+  // ---- Element by element
+
+  LoopId add_loop(StageRef stage, std::string name, ir::Binding binding, std::int64_t extent) {
+    LoopInfo info;
+    info.var = ir::make_symbol(ir::SymbolKind::Loop, name);
+    info.min = ir::index(0);
+    info.extent = ir::index(extent);
+    info.binding = binding;
+    info.owner = stage;
+    info.name = std::move(name);
+    info.origin = tree_.schedule_of(stage_).tensor_core->origin;
+    tree_.facts.set_range(info.var, info.min, ir::index(extent - 1));
+    tree_.loops.push_back(std::move(info));
+    return LoopId{static_cast<int>(tree_.loops.size()) - 1};
+  }
+
+  LoopId thread_loop(StageRef stage) {
+    return add_loop(stage, tree_.func(stage.func).name + ".t", ir::Binding::GpuThread, tile_.groups * kGroup);
+  }
+
+  /// The loops that deal out one element after the other, threads outermost, and what they say of it.
+  DealtOut make_loops(StageRef reader, std::vector<LoopId>& loops) {
+    const layout::Layout& layout = *tree_.storage.at(stage_.func).layout;
+    loops.push_back(thread_loop(reader));
+    const Expr thread = ir::make_var(tree_.loop(loops.front()).var);
+    DealtOut dealt{stage_.func, std::vector<Expr>(static_cast<std::size_t>(layout.rank()), ir::index(0)),
+                   ir::index(0)};
+    std::vector<std::pair<std::int64_t, LoopId>> by_weight;
+    for (const Digit& digit : layout.digits()) {
+      Expr value = ir::index(0);
+      if (digit.axis == Axis::ThreadX) {
+        value = thread / ir::index(digit.weight);
+        if (digit.weight * digit.extent < tile_.groups * kGroup) value = value % ir::index(digit.extent);
+      } else if (digit.extent > 1) {
+        const LoopId id = add_loop(reader, fmt::format("{}.r{}", tree_.func(reader.func).name, digit.weight),
+                                   ir::Binding::Unrolled, digit.extent);
+        by_weight.emplace_back(digit.weight, id);
+        value = ir::make_var(tree_.loop(id).var);
+        dealt.slot = dealt.slot + value * ir::index(digit.weight);
+      }
+      Expr& position = dealt.positions[static_cast<std::size_t>(digit.dim)];
+      position = position + value * ir::index(digit.stride);
+    }
+    std::sort(by_weight.begin(), by_weight.end(),
+              [](const auto& x, const auto& y) { return x.first > y.first; });
+    for (const auto& [weight, id] : by_weight) loops.push_back(id);
+    for (Expr& position : dealt.positions) position = ir::simplify(position, tree_.facts);
+    dealt.slot = ir::simplify(dealt.slot, tree_.facts);
+    return dealt;
+  }
+
+  void deal_out(Node& node, StageRef reader) {
+    const std::vector<LoopId> moved = loops_along(node, reader);
+    std::vector<LoopId> kept, order;
+    for (Node* n = &node; n->kind == NodeKind::Loop; n = &n->children[0]) {
+      if (std::find(moved.begin(), moved.end(), n->loop) == moved.end()) kept.push_back(n->loop);
+      if (tree_.loop(n->loop).binding != ir::Binding::Serial)
+        refuse(reader,
+               fmt::format("'{}' is dealt out as '{}' is, and its loop '{}' is {}",
+                           tree_.func(reader.func).name, tree_.func(stage_.func).name,
+                           tree_.loop(n->loop).name, ir::to_string(tree_.loop(n->loop).binding)),
+               tree_.loop(n->loop).name,
+               "loops of the tile that are neither bound nor vectorised nor unrolled");
+    }
+    const DealtOut dealt = make_loops(reader, order);
+    substitute_loops(reader, moved, dealt);
+    order.insert(order.begin(), kept.begin(), kept.end());
+    Node inner{.kind = NodeKind::Body, .stage = reader};
+    for (auto id = order.rbegin(); id != order.rend(); ++id) {
+      Node loop{.kind = NodeKind::Loop, .stage = reader, .loop = *id};
+      loop.children.push_back(std::move(inner));
+      inner = std::move(loop);
+    }
+    node = std::move(inner);
+    tree_.dealt_out[reader] = dealt;
+  }
+
+  /// By dimension of the sums, the loop that moves along it; invalid: none does.
+  std::vector<LoopId> loops_along(const Node& node, StageRef reader) const {
+    std::vector<Expr> coordinates;
+    if (reader.func == stage_.func) {
+      for (const ir::SymbolPtr& arg : tree_.func(stage_.func).args) coordinates.push_back(ir::make_var(arg));
+    } else {
+      coordinates = reads_of_sums(reader).front()->args;
+    }
+    const Box& box = tree_.storage.at(stage_.func).box;
+    std::vector<LoopId> loops;
+    for (std::size_t d = 0; d < coordinates.size(); ++d) {
+      const Expr at = ir::simplify(placed(reader, coordinates[d]) - box[d].min, tree_.facts);
+      LoopId found;
+      for (const Node* n = &node; n->kind == NodeKind::Loop; n = &n->children[0])
+        if (ir::prove_equal(at, ir::make_var(tree_.loop(n->loop).var) - tree_.loop(n->loop).min, tree_.facts))
+          found = n->loop;
+      if (!found.valid() && tree_.storage.at(stage_.func).layout->extent(static_cast<int>(d)) > 1)
+        refuse(reader,
+               fmt::format("'{}' reads '{}' at {} of the tile, which is no loop of its own",
+                           tree_.func(reader.func).name, tree_.func(stage_.func).name, ir::to_string(at)),
+               ir::to_string(coordinates[d]),
+               "one loop along each side of the tile, as tile makes them, and the element at its place");
+      loops.push_back(found);
+    }
+    return loops;
+  }
+
+  void substitute_loops(StageRef reader, const std::vector<LoopId>& moved, const DealtOut& dealt) {
+    StageInfo& info = tree_.stages.at(reader);
+    ir::Substitution values;
+    std::vector<Guard> ends;
+    for (std::size_t d = 0; d < moved.size(); ++d) {
+      if (!moved[d].valid()) continue;
+      const LoopInfo& loop = tree_.loop(moved[d]);
+      values.emplace_back(loop.var, loop.min + dealt.positions[d]);
+      const std::int64_t all = tree_.storage.at(stage_.func).layout->extent(static_cast<int>(d));
+      if (reader.func != stage_.func && !ir::prove_equal(loop.extent, ir::index(all), tree_.facts))
+        ends.push_back({dealt.positions[d] < loop.extent, Tail::Predicate, loop.origin});
+    }
+    for (Expr& e : info.coordinates)
+      if (e.defined()) e = ir::simplify(ir::substitute(e, values), tree_.facts);
+    if (reader.func == stage_.func) info.guards.clear();  // the whole tile
+    for (Guard& g : info.guards) {
+      g.condition = ir::simplify(ir::substitute(g.condition, values), tree_.facts);
+      g.tail = Tail::Predicate;
+    }
+    info.guards.insert(info.guards.end(), ends.begin(), ends.end());
+    std::erase_if(info.guards, [](const Guard& g) { return ir::is_one(g.condition); });
+  }
+
+  LoopTree& tree_;
+  const StageRef stage_;
+  TensorTile& tile_;
+};
+
+}  // namespace
+
+void choose_tensor_tiles(LoopTree& tree, const Node& nest, KernelInfo& kernel) {
+  visit(nest, [&](const Node& node, const std::vector<const Node*>&) {
+    if (node.kind != NodeKind::Body || !tree.schedule_of(node.stage).tensor_core) return;
+    tree.tensor_tiles[node.stage] = Chooser(tree, node.stage).run(kernel);
+  });
+}
+
+void deal_tensor_tiles(LoopTree& tree, Node& nest) {
+  std::vector<StageRef> stages;
+  visit(nest, [&](const Node& node, const std::vector<const Node*>&) {
+    if (node.kind == NodeKind::Body && tree.tensor_tiles.count(node.stage)) stages.push_back(node.stage);
+  });
+  for (const StageRef stage : stages) Dealer(tree, stage, tree.tensor_tiles.at(stage)).run(nest);
+}
+
+}  // namespace calotype::lower
