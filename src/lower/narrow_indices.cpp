@@ -233,6 +233,7 @@ class Narrower {
                               s->exprs[1].defined() ? value(s->exprs[1]) : Expr());
       }
       case ir::StmtKind::Barrier:
+      case ir::StmtKind::Instruction:
         return ir::map_children(s, [&](const Expr& e) { return narrow(e); }, children);
       default:
         return ir::map_children(s, [&](const Expr& e) { return value(e); }, children);
