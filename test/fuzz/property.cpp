@@ -199,9 +199,21 @@ class Trial {
       if (!g.unchanged()) throw Failure{"a refused call has written", e.what()};
     const std::string& message = e.diagnostic().message;
     const std::string promise = named_promise(pair_.schedule, message);
+    if (promise.empty() && is_about_regions(message) && !holds_what_is_read(call))
+      return {Verdict::BadProgram, "the arguments are too small", e.what()};
     if (promise.empty() && !(is_about_regions(message) && fits_exactly(call)))
       throw Failure{"the call is refused", e.what()};
     return {Verdict::CallRefused, message, e.what(), promise};
+  }
+
+  /// Whether the arguments are large enough for the algorithm as it is, without directives.
+  bool holds_what_is_read(const Call& call) const {
+    try {
+      call_silently(pipeline_->compile(Schedule(), pair_.target), arguments(call));
+    } catch (const Error& e) {
+      return false;
+    }
+    return true;
   }
 
   /// Whether the arguments are large enough where no directive asks for more than the algorithm. What then

@@ -66,6 +66,19 @@ Pipeline draw_pipeline(Random& random, Program& program, const Target& target) {
     }
 }
 
+/// The names of the directives, those of `copy` and `store_in` with what they choose as well.
+std::set<std::string> used_by(const Schedule& schedule) {
+  std::set<std::string> names;
+  for (const schedule::Directive& d : schedule.directives()) {
+    names.insert(d.name);
+    for (const auto& [directive, argument] : {std::pair{"copy", "how"}, {"store_in", "memory"}})
+      if (const schedule::Value* value = schedule::find_arg(d, argument); value && d.name == directive)
+        if (const auto* word = std::get_if<std::string>(&value->data))
+          names.insert(fmt::format("{}({})", d.name, *word));
+  }
+  return names;
+}
+
 /// The messages of a child: a letter and what goes with it.
 void try_seed(std::uint64_t seed, const Session& session, const Say& say) {
   allow_seconds(seconds_a_pair);
@@ -80,7 +93,7 @@ void try_seed(std::uint64_t seed, const Session& session, const Say& say) {
     outcome = {Verdict::BadProgram, "no pair", e.what()};
   }
   if (outcome.verdict == Verdict::Accepted) {
-    for (const schedule::Directive& d : pair.schedule.directives()) say("u" + d.name);
+    for (const std::string& used : used_by(pair.schedule)) say("u" + used);
     if (session.counts || seed % 4 == 0) try_removals(pair, say);
   }
   if (!outcome.directive.empty()) say("r" + outcome.directive);
@@ -214,11 +227,16 @@ std::string Tally::str() const {
                   pairs, count(Verdict::Accepted), 100 * accepted(), count(Verdict::Refused),
                   count(Verdict::CallRefused), count(Verdict::BadProgram), count(Verdict::Failed));
   const auto row = [&](const auto&... cells) {
-    text += fmt::format("{:20}{:>8}{:>10}{:>17}{:>14}{:>9}\n", cells...);
+    text += fmt::format("{:20}{:>8}{:>8}{:>10}{:>17}{:>14}{:>9}\n", cells...);
   };
-  row("directive", "used", "left out", "another program", "then refused", "refused");
+  const auto share = [&](std::int64_t used) {
+    return fmt::format("{:.1f}%",
+                       100.0 * static_cast<double>(used) /
+                           static_cast<double>(std::max<std::int64_t>(1, count(Verdict::Accepted))));
+  };
+  row("directive", "pairs", "of all", "left out", "another program", "then refused", "refused");
   for (const auto& [name, use] : directives)
-    row(name, use.used, use.removed, use.changed, use.needed, use.refused);
+    row(name, use.used, share(use.used), use.removed, use.changed, use.needed, use.refused);
   return text;
 }
 

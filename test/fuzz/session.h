@@ -21,8 +21,8 @@ struct Session {
   bool counts = false;  ///< leaves out directives of every pair that ran, not of one in four
 };
 
-/// How often a directive occurred in pairs that ran; how often it was left out, what was left was another
-/// program, and was refused; and how often it was what a pair was refused for.
+/// How many pairs that ran have a directive; how often it was left out, what was left was another program,
+/// and was refused; and how often it was what a pair was refused for.
 struct Use {
   std::int64_t used = 0, removed = 0, changed = 0, needed = 0, refused = 0;
 };
