@@ -53,7 +53,7 @@ bool KernelShape::split(const std::string& loop, const std::string& outer, const
 /// Blocks and threads of one coordinate, with blocks of a cluster between them in the first.
 bool KernelShape::cut_loop(const std::string& loop, bool first, Cut& cut) {
   const std::string outer = d_.fresh("b"), inner = d_.fresh("t");
-  if (!first && d_.random.chance(45)) {
+  if (!first && (wishes_.whole || d_.random.chance(45))) {
     cut.blocks.push_back(loop);
     return true;
   }
@@ -86,7 +86,7 @@ bool KernelShape::take_turns(Cut& cut) {
     const std::string loop = cut.inside.back(), rest = d_.fresh("r");
     if (!split(loop, turn, rest, pick(d_.random, {2, 4, 4, 8}))) return false;
     cut.inside.back() = rest;
-  } else if (cut.blocks.size() > 1 && d_.random.chance(50)) {
+  } else if (cut.blocks.size() > 1 && (wishes_.whole || d_.random.chance(50))) {
     cut.turns.push_back(cut.blocks.back());
     cut.blocks.pop_back();
     return true;

@@ -16,6 +16,7 @@ struct Wishes {
   bool cluster = false;
   bool turns = false;  ///< a serial loop in each block, for what is computed anew in each of its iterations
   bool rows = false;   ///< whole rows: the first coordinate is not cut into blocks
+  bool whole = false;  ///< turns that are a whole coordinate, along which a window can move
 };
 
 /// One kernel: the stage that has the blocks, and the loops that others may be computed at.

@@ -275,7 +275,7 @@ Schedule generate_schedule(Random& random, const Program& program, const Pipelin
     return s.check(pipeline, target).empty();
   }).run();
   Schedule s = repaired(random, draft.schedule(), pipeline, target, checking);
-  return random.chance(15) ? mutated(random, s) : s;
+  return random.chance(12) ? mutated(random, s) : s;
 }
 
 }  // namespace calotype::fuzz

@@ -185,13 +185,16 @@ bool reduced_in_two_steps(Draft& d) {
 
 /// The memory of the Func at hand lies at a loop outside of where it is computed: copies in turn, or a
 /// window.
-bool keep(Draft& d, const std::string& stage, const std::string& loop) {
+bool keep(Draft& d, const KernelShape& kernel) {
+  const std::string stage = kernel.stage_text();
+  const std::string loop = kernel.outside_cluster() == kernel.turns ? kernel.block : kernel.cluster;
   if (d.random.chance(45))
     return d.record_stage([&](Stage& s) { s.hoist_storage(stage, loop); }) &&
            d.record_stage([&](Stage& s) { s.ring_buffer(d.random.within(2, 4)); });
   if (!d.record_stage([&](Stage& s) { s.store_at(stage, loop); })) return false;
-  if (d.random.chance(50)) propose_slide(d);
-  if (d.random.chance(50)) propose_fold_storage(d);
+  const std::int64_t depth = d.random.chance(60) ? 0 : d.random.within(1, 2);
+  if (d.random.chance(75)) d.record_stage([&](Stage& s) { s.slide(stage, kernel.turns, depth); });
+  if (d.random.chance(40)) propose_fold_storage(d);
   return true;
 }
 
@@ -206,7 +209,10 @@ bool kept_in_blocks(Draft& d) {
   if (read.empty()) return false;
   assume_sizes(d);
   address(d, *reader);
-  KernelShape kernel(d, {.cluster = d.random.chance(20), .turns = true, .rows = d.random.chance(40)});
+  const bool whole = d.random.chance(60);
+  KernelShape kernel(
+      d,
+      {.cluster = d.random.chance(20), .turns = true, .rows = !whole && d.random.chance(60), .whole = whole});
   const auto func = own_of_reader(d, d.random.pick(read), reader->func);
   if (!func || !kernel.cut()) return false;
   const Memory memory = d.random.chance(70) ? Memory::Shared : Memory::Register;
@@ -214,8 +220,7 @@ bool kept_in_blocks(Draft& d) {
   for (std::size_t i = 0; i < d.state().def(*func).stages.size(); ++i)
     kernel.deal_out(*func, static_cast<int>(i));
   address(d, {*func, 0});
-  return keep(d, kernel.stage_text(),
-              kernel.outside_cluster() == kernel.turns ? kernel.block : kernel.cluster);
+  return keep(d, kernel);
 }
 
 }  // namespace
@@ -224,7 +229,7 @@ const std::vector<Recipe>& recipes() {
   static const std::vector<Recipe> all = {
       {"staged in blocks", 30, staged_in_blocks},         {"staged in clusters", 18, staged_in_clusters},
       {"reduced in blocks", 26, reduced_in_blocks},       {"reduced in clusters", 20, reduced_in_clusters},
-      {"reduced in two steps", 20, reduced_in_two_steps}, {"kept in blocks", 16, kept_in_blocks},
+      {"reduced in two steps", 20, reduced_in_two_steps}, {"kept in blocks", 22, kept_in_blocks},
   };
   return all;
 }

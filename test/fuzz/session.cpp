@@ -56,16 +56,6 @@ void try_removals(const Pair& pair, const Say& say) {
   }
 }
 
-/// Folding may take the only read of an input out of an expression, which makes it no pipeline.
-Pipeline draw_pipeline(Random& random, Program& program, const Target& target) {
-  for (;;) try {
-      program = generate_program(random, !target.is_gpu());
-      return build(program);
-    } catch (const Error& e) {
-      if (e.diagnostic().message.find("is not used") == std::string::npos) throw;
-    }
-}
-
 /// The names of the directives, those of `copy` and `store_in` with what they choose as well.
 std::set<std::string> used_by(const Schedule& schedule) {
   std::set<std::string> names;
@@ -193,6 +183,16 @@ class Runner {
 };
 
 }  // namespace
+
+/// Folding may take the only read of an input out of an expression, which makes it no pipeline.
+Pipeline draw_pipeline(Random& random, Program& program, const Target& target) {
+  for (;;) try {
+      program = generate_program(random, !target.is_gpu());
+      return build(program);
+    } catch (const Error& e) {
+      if (e.diagnostic().message.find("is not used") == std::string::npos) throw;
+    }
+}
 
 Pair draw_pair(std::uint64_t seed, const Target& target, const std::function<void(const Pair&)>& checking) {
   Random random(seed);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fuzz/property.h"
+#include "fuzz/random.h"
 
 namespace calotype::fuzz {
 
@@ -47,6 +48,9 @@ struct Tally {
   /// The commonest reasons of refusals.
   std::string reasons_str(std::size_t most) const;
 };
+
+/// A random program, which becomes `program`.
+Pipeline draw_pipeline(Random& random, Program& program, const Target& target);
 
 /// The pair of a seed. `checking` hears each schedule before it is checked: the last word where that crashes.
 /// Errors as of a program that is no pipeline.
