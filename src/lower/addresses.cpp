@@ -8,6 +8,7 @@
 #include "calotype/error.h"
 #include "lower/holders.h"
 #include "lower/storage_parts.h"
+#include "schedule/gpu.h"
 #include "schedule/lane_nest.h"
 
 namespace calotype::lower {
@@ -29,6 +30,24 @@ namespace {
                         (user.func != func && tree.reductions.count({user.func, user.stage + 1})
                              ? "; or a reduction that starts from its identity"
                              : "")});
+}
+
+/// Whether the first definition deals elements out along what the loop is bound to: of the threads along x
+/// the lanes of a warp, its warps, or both.
+bool deals_out(const LoopTree& tree, FuncId func, const layout::Layout& layout, const LoopInfo& loop) {
+  const bool cluster = loop.binding == ir::Binding::GpuCluster;
+  const layout::Axis axis = cluster ? layout::Axis::Rank : static_cast<layout::Axis>(loop.axis);
+  if (!layout.uses(axis)) return false;
+  bool by_lane = false, by_warp = false;
+  for (LoopId id : tree.scheduled.of(func).stages[0].loops) {
+    by_lane |= tree.loop(id).part == ir::ThreadPart::Lane;
+    by_warp |= tree.loop(id).part == ir::ThreadPart::Warp;
+  }
+  if (axis != layout::Axis::ThreadX || by_lane == by_warp) return true;
+  const std::optional<std::int64_t> extent = ir::as_int(loop.extent);
+  const bool one_warp = extent && *extent <= schedule::warp_lanes;
+  if (loop.part == ir::ThreadPart::Whole) return by_lane && one_warp;
+  return by_lane == (loop.part == ir::ThreadPart::Lane);
 }
 
 }  // namespace
@@ -117,17 +136,17 @@ void Addresses::require_dealt_out(FuncId func, const layout::Layout& layout, Sta
     if (!cluster && tree_.scheduled.of(func).memory == Memory::Shared) continue;  // of all threads
     if ((!cluster && loop.binding != ir::Binding::GpuThread) || ir::is_one(simple(loop.extent))) continue;
     if (!schedule::moves_place(tree_.scheduled, func, user.stage, id)) continue;
-    if (layout.uses(cluster ? layout::Axis::Rank : static_cast<layout::Axis>(loop.axis))) continue;
-    throw Error(
-        {.kind = ErrorKind::Schedule,
-         .message = fmt::format("every thread has all of '{}' in registers, and would update the part "
-                                "of its own iteration of '{}' alone",
-                                tree_.func(func).name, loop.name),
-         .func = tree_.func(func).name,
-         .stage = lang::stage_name(tree_.func(func), user.stage),
-         .directive = loop.origin,
-         .value = loop.name,
-         .legal = "loops of the first definition bound alike, or store_in(Shared)"});
+    if (deals_out(tree_, func, layout, loop)) continue;
+    const char* who = loop.part == ir::ThreadPart::Warp ? "warp" : "thread";
+    throw Error({.kind = ErrorKind::Schedule,
+                 .message = fmt::format("every {} has all of '{}' in registers, and would update the part "
+                                        "of its own iteration of '{}' alone",
+                                        who, tree_.func(func).name, loop.name),
+                 .func = tree_.func(func).name,
+                 .stage = lang::stage_name(tree_.func(func), user.stage),
+                 .directive = loop.origin,
+                 .value = loop.name,
+                 .legal = "loops of the first definition bound alike, or store_in(Shared)"});
   }
 }
 
