@@ -250,16 +250,31 @@ std::string Tally::reasons_str(std::size_t most) const {
   return text;
 }
 
+namespace {
+
+/// In a child: where the pair ends a process, so may this.
+std::string schedule_file(const Pair& pair) {
+  std::string file;
+  const Ending ending = in_child(
+      [&](const Say& say) {
+        allow_seconds(seconds_a_pair);
+        try {
+          say(pair.schedule.to_json(build(pair.program), pair.target));
+        } catch (const std::exception& e) {
+          say(fmt::format("(no schedule file: {})\n", e.what()));
+        }
+      },
+      [&](const std::string& message) { file = message; });
+  return ending.finished ? file : fmt::format("(no schedule file: {})\n", ending.how);
+}
+
+}  // namespace
+
 std::string report(const FailedPair& f) {
   std::string all =
       fmt::format("seed {} for {}: {}\n{}\n", f.seed, f.pair.target.str(), f.outcome.what, f.outcome.detail);
   if (f.pair.program.funcs.empty()) return all;
-  all += cpp(f.pair.program) + f.pair.schedule.str() + "\n";
-  try {
-    all += f.pair.schedule.to_json(build(f.pair.program), f.pair.target);
-  } catch (const std::exception& e) {
-    all += fmt::format("(no schedule file: {})\n", e.what());
-  }
+  all += cpp(f.pair.program) + f.pair.schedule.str() + "\n" + schedule_file(f.pair);
   return all + "\n" + text(f.pair);
 }
 
