@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "schedule/places.h"
-
 namespace calotype::fuzz {
 
 namespace {

@@ -1,7 +1,8 @@
 // Copies to shared memory in a kernel, with loops that suit who carries them.
+#include <algorithm>
+
 #include "fuzz/kernel_shape.h"
 #include "fuzz/recipes.h"
-#include "schedule/places.h"
 
 namespace calotype::fuzz {
 

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "fuzz/kernel_shape.h"
-#include "schedule/places.h"
 #include "schedule/readers.h"
 
 namespace calotype::fuzz {
@@ -97,6 +96,13 @@ void address(Draft& d, const StageId& stage) {
   d.stage = stage.stage;
 }
 
+/// Copies at the loop become a pipeline, most often, if that is one of turns.
+void run_ahead(Draft& d, const KernelShape& kernel, const std::string& loop, Copy how) {
+  if (how == Copy::Threads || loop != kernel.turns || !d.random.chance(85)) return;
+  address(d, {kernel.func, kernel.stage});
+  d.record_stage([&](Stage& s) { s.pipeline(loop, d.random.within(2, 4)); });
+}
+
 /// A kernel whose reads are copied to shared memory, ahead of the iterations that read them or not.
 bool staged(Draft& d, bool cluster) {
   const auto reader = some_reader(d);
@@ -115,10 +121,7 @@ bool staged(Draft& d, bool cluster) {
     if (copies == 0 || d.random.chance(50))
       copies += stage_a_copy(d, kernel, source, reader->func, loop, copies == 0 ? how : some_copy(d.random));
   if (copies == 0) return false;
-  if (how != Copy::Threads && loop == kernel.turns && d.random.chance(85)) {
-    address(d, *reader);
-    d.record_stage([&](Stage& s) { s.pipeline(loop, d.random.within(2, 4)); });
-  }
+  run_ahead(d, kernel, loop, how);
   return true;
 }
 
@@ -139,16 +142,11 @@ bool reduced(Draft& d, bool cluster) {
   if (!kernel.compute_inside(*func, loop, Memory::Register)) return false;
   if (d.random.chance(35)) kernel.deal_out(*func, 0);
   if (!kernel.reduce(*func, found->stage)) return false;
-  if (d.random.chance(35)) {
-    const auto sources = sources_of(d, {*func, found->stage});
-    if (!sources.empty()) {
-      const Copy how = some_copy(d.random);
-      stage_a_copy(d, kernel, d.random.pick(sources), *func, loop, how);
-      address(d, found->reader);
-      if (how != Copy::Threads && loop == kernel.turns && d.random.chance(80))
-        d.record_stage([&](Stage& s) { s.pipeline(loop, d.random.within(2, 4)); });
-    }
-  }
+  const auto sources = sources_of(d, {*func, found->stage});
+  if (sources.empty() || d.random.chance(65)) return true;
+  const Copy how = some_copy(d.random);
+  stage_a_copy(d, kernel, d.random.pick(sources), *func, loop, how);
+  run_ahead(d, kernel, loop, how);
   return true;
 }
 
