@@ -39,11 +39,7 @@ bool deals_out(const LoopTree& tree, FuncId func, const layout::Layout& layout, 
   const bool cluster = loop.binding == ir::Binding::GpuCluster;
   const layout::Axis axis = cluster ? layout::Axis::Rank : static_cast<layout::Axis>(loop.axis);
   if (!layout.uses(axis)) return false;
-  bool by_lane = false, by_warp = false;
-  for (LoopId id : tree.scheduled.of(func).stages[0].loops) {
-    by_lane |= tree.loop(id).part == ir::ThreadPart::Lane;
-    by_warp |= tree.loop(id).part == ir::ThreadPart::Warp;
-  }
+  const auto [by_lane, by_warp] = warp_parts(tree, func);
   if (axis != layout::Axis::ThreadX || by_lane == by_warp) return true;
   const std::optional<std::int64_t> extent = ir::as_int(loop.extent);
   const bool one_warp = extent && *extent <= schedule::warp_lanes;
