@@ -310,9 +310,24 @@ class Inference {
     ir::Scope scope = ir::make_scope();
     scope[loop.var] = {loop.min, simple(loop.min + loop.extent - ir::index(1))};
     Interval range = algebra_.bounds_of(i, scope);
-    if (range.bounded() || !i.bounded()) return range;
+    if (!i.bounded()) return range;
+    const bool vague = range.bounded() && has_vague_part(i, loop.var);
+    if (range.bounded() && !vague) return range;
     const Interval apart = algebra_.bounds_of(with_parts_apart(i, loop.var, scope), scope);
+    if (vague) intersect(range, apart);
     return {range.min.defined() ? range.min : apart.min, range.max.defined() ? range.max : apart.max};
+  }
+
+  /// Whether a loop that is a part of this one has a constant extent, but its values are quotients by none:
+  /// what they can be is then lost with the loop.
+  bool has_vague_part(const Interval& i, const ir::SymbolPtr& loop) const {
+    return std::any_of(tree_.fused_parts.begin(), tree_.fused_parts.end(), [&](const FusedPart& part) {
+      const auto stands = [&](const Expr& e) {
+        return ir::any_of(e, [&](const Expr& n) { return ir::equal(n, part.value); });
+      };
+      return ir::as_int(part.extent) && !ir::as_int(part.value->args[1]) && ir::uses(part.value, loop) &&
+             (stands(i.min) || stands(i.max));
+    });
   }
 
   /// Quotients and remainders by sizes, which fused loops have become, as symbols with the ranges of those

@@ -231,14 +231,14 @@ class Trial {
   }
 
   /// Whether the arguments are large enough where no directive asks for more than the algorithm. What then
-  /// is refused as a schedule tells nothing.
+  /// is refused as a schedule, or for what a directive promises, tells nothing.
   bool fits_exactly(const Call& call) const {
     const Schedule exact = with_exact_regions(pair_.schedule);
     if (exact == pair_.schedule) return false;
     try {
       call_silently(pipeline_->compile(exact, pair_.target), arguments(call));
     } catch (const Error& e) {
-      return e.kind() == ErrorKind::Schedule;
+      return e.kind() == ErrorKind::Schedule || !named_promise(exact, e.diagnostic().message).empty();
     }
     return true;
   }
