@@ -102,6 +102,12 @@ CopiedLoops::End CopiedLoops::end_of(const Expr& condition, const ir::SymbolPtr&
   return {room, -*by};
 }
 
+void CopiedLoops::require_no_vector(const std::string& loop, ir::Binding binding) const {
+  if (binding == ir::Binding::Vector)
+    refuse(fmt::format("the lanes of '{}', around them, would start one each", loop), loop,
+           "a serial loop around the copies; or copy(async)");
+}
+
 void CopiedLoops::refuse(const std::string& message, std::string value, std::string legal) const {
   throw Error({.kind = ErrorKind::Schedule,
                .message = fmt::format("'{}' is copied {}, and {}", func().name, how_, message),
