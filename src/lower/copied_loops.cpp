@@ -78,7 +78,9 @@ void CopiedLoops::find(const ir::Stmt& s) {
       add_parts(s->exprs[0], conditions_);
       return find(s->stmts[0]);
     case ir::StmtKind::Store:
-      if (s->is_async()) store_ = s;
+      if (!s->is_async()) return;
+      if (s->exprs[1].defined() && !ir::is_one(s->exprs[1])) add_parts(s->exprs[1], conditions_);
+      store_ = s;
       return;
     default:
       for (const ir::Stmt& child : s->stmts) find(child);
