@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "calotype/error.h"
 #include "lower/holders.h"
 #include "lower/storage_parts.h"
+#include "schedule/gpu.h"
 #include "schedule/lane_nest.h"
 
 namespace calotype::lower {
@@ -29,6 +31,36 @@ namespace {
                         (user.func != func && tree.reductions.count({user.func, user.stage + 1})
                              ? "; or a reduction that starts from its identity"
                              : "")});
+}
+
+/// Whether the first definition deals elements out along what the loop is bound to: of the threads along x
+/// the lanes of a warp, its warps, or both.
+bool deals_out(const LoopTree& tree, FuncId func, const layout::Layout& layout, const LoopInfo& loop) {
+  const bool cluster = loop.binding == ir::Binding::GpuCluster;
+  const layout::Axis axis = cluster ? layout::Axis::Rank : static_cast<layout::Axis>(loop.axis);
+  if (!layout.uses(axis)) return false;
+  const auto [by_lane, by_warp] = warp_parts(tree, func);
+  if (axis != layout::Axis::ThreadX || by_lane == by_warp) return true;
+  const std::optional<std::int64_t> extent = ir::as_int(loop.extent);
+  const bool one_warp = extent && *extent <= schedule::warp_lanes;
+  if (loop.part == ir::ThreadPart::Whole) return by_lane && one_warp;
+  return by_lane == (loop.part == ir::ThreadPart::Lane);
+}
+
+/// How many threads, or blocks of a cluster, there are along what the loop is bound to: at least its
+/// iterations.
+std::int64_t positions_along(const LoopTree& tree, const LoopInfo& loop, const std::vector<LoopId>& open) {
+  for (LoopId id : open) {
+    const auto kernel = tree.kernels.find(tree.loop(id).owner);
+    if (kernel == tree.kernels.end()) continue;
+    const KernelInfo& info = kernel->second;
+    if (loop.binding == ir::Binding::GpuCluster) return info.cluster;
+    const std::int64_t threads = info.threads[static_cast<std::size_t>(loop.axis)];
+    if (loop.part == ir::ThreadPart::Whole) return threads;
+    return loop.part == ir::ThreadPart::Lane ? std::min<std::int64_t>(threads, schedule::warp_lanes)
+                                             : (threads + schedule::warp_lanes - 1) / schedule::warp_lanes;
+  }
+  return std::numeric_limits<std::int64_t>::max();
 }
 
 }  // namespace
@@ -110,24 +142,26 @@ Expr Addresses::strided(const ir::BufferPtr& b, const std::vector<Expr>& coordin
 }
 
 /// A stage whose loop deals its elements out to threads updates no copies that other threads have of them.
-void Addresses::require_dealt_out(FuncId func, const layout::Layout& layout, StageRef user) const {
+void Addresses::require_dealt_out(FuncId func, const layout::Layout& layout, StageRef user,
+                                  const std::vector<LoopId>& open) const {
   for (LoopId id : tree_.schedule_of(user).loops) {
     const LoopInfo& loop = tree_.loop(id);
     const bool cluster = loop.binding == ir::Binding::GpuCluster;
     if (!cluster && tree_.scheduled.of(func).memory == Memory::Shared) continue;  // of all threads
-    if ((!cluster && loop.binding != ir::Binding::GpuThread) || ir::is_one(simple(loop.extent))) continue;
+    if (!cluster && loop.binding != ir::Binding::GpuThread) continue;
+    if (ir::is_one(simple(loop.extent)) && positions_along(tree_, loop, open) == 1) continue;
     if (!schedule::moves_place(tree_.scheduled, func, user.stage, id)) continue;
-    if (layout.uses(cluster ? layout::Axis::Rank : static_cast<layout::Axis>(loop.axis))) continue;
-    throw Error(
-        {.kind = ErrorKind::Schedule,
-         .message = fmt::format("every thread has all of '{}' in registers, and would update the part "
-                                "of its own iteration of '{}' alone",
-                                tree_.func(func).name, loop.name),
-         .func = tree_.func(func).name,
-         .stage = lang::stage_name(tree_.func(func), user.stage),
-         .directive = loop.origin,
-         .value = loop.name,
-         .legal = "loops of the first definition bound alike, or store_in(Shared)"});
+    if (deals_out(tree_, func, layout, loop)) continue;
+    const char* who = loop.part == ir::ThreadPart::Warp ? "warp" : "thread";
+    throw Error({.kind = ErrorKind::Schedule,
+                 .message = fmt::format("every {} has all of '{}' in registers, and would update the part "
+                                        "of its own iteration of '{}' alone",
+                                        who, tree_.func(func).name, loop.name),
+                 .func = tree_.func(func).name,
+                 .stage = lang::stage_name(tree_.func(func), user.stage),
+                 .directive = loop.origin,
+                 .value = loop.name,
+                 .legal = "loops of the first definition bound alike, or store_in(Shared)"});
   }
 }
 
@@ -142,7 +176,7 @@ Expr Addresses::in_registers(FuncId func, const Storage& storage, const std::vec
     if (const auto d = static_cast<std::size_t>(digit.dim);
         user.func == func && digit.axis != layout::Axis::Register && storage.shape[d] == 1)
       local[d] = simple(cast(Int(64), coordinates[d]) - storage.box[d].min);
-  if (user.func == func) require_dealt_out(func, *storage.layout, user);
+  if (user.func == func) require_dealt_out(func, *storage.layout, user, open);
   for (const HolderPlace& place : holder_places(tree_, func, open)) {
     if (!storage.layout->uses(place.axis)) continue;
     const Expr holder = storage.layout->position(place.axis, local, tree_.facts, place.from, place.below);

@@ -26,7 +26,8 @@ class Addresses {
   /// update reads is where it was before they moved.
   Expr slot_of(const FoldedScan& scan, const std::vector<Expr>& coordinates, StageRef user,
                const std::vector<LoopId>& open) const;
-  void require_dealt_out(FuncId func, const layout::Layout& layout, StageRef user) const;
+  void require_dealt_out(FuncId func, const layout::Layout& layout, StageRef user,
+                         const std::vector<LoopId>& open) const;
   Expr simple(const Expr& e) const { return algebra_.simplify(e); }
   std::vector<Expr> positions(const Storage& storage, const std::vector<Expr>& coordinates) const;
   Expr in_registers(FuncId func, const Storage& storage, const std::vector<Expr>& coordinates, StageRef user,

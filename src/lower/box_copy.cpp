@@ -32,6 +32,7 @@ class TensorBox : CopiedLoops {
     index_ = store_->exprs[2];
     extents_.assign(start_.size(), 1);
     while (!loops_.empty() && takes(loops_.back())) loops_.pop_back();
+    for (const Around& loop : loops_) require_no_vector(loop.info.var->name, loop.info.binding);
     finish_rows();
     if (reaches_further_) require_room();
     ir::Stmt s = finished(statement(), conditions_);

@@ -78,7 +78,9 @@ void CopiedLoops::find(const ir::Stmt& s) {
       add_parts(s->exprs[0], conditions_);
       return find(s->stmts[0]);
     case ir::StmtKind::Store:
-      if (s->is_async()) store_ = s;
+      if (!s->is_async()) return;
+      if (s->exprs[1].defined() && !ir::is_one(s->exprs[1])) add_parts(s->exprs[1], conditions_);
+      store_ = s;
       return;
     default:
       for (const ir::Stmt& child : s->stmts) find(child);
@@ -100,6 +102,12 @@ CopiedLoops::End CopiedLoops::end_of(const Expr& condition, const ir::SymbolPtr&
     refuse(fmt::format("a condition leaves out others than the last: {}", ir::to_string(condition)),
            ir::to_string(condition), "a factor that divides, or the tail shift_inwards; or copy(async)");
   return {room, -*by};
+}
+
+void CopiedLoops::require_no_vector(const std::string& loop, ir::Binding binding) const {
+  if (binding == ir::Binding::Vector)
+    refuse(fmt::format("the lanes of '{}', around them, would start one each", loop), loop,
+           "a serial loop around the copies; or copy(async)");
 }
 
 void CopiedLoops::refuse(const std::string& message, std::string value, std::string legal) const {

@@ -59,6 +59,8 @@ class CopiedLoops {
   /// What a condition says of the iterations; refused if it leaves out others than the last.
   End end_of(const Expr& condition, const ir::SymbolPtr& variable) const;
 
+  /// Refuses a loop around copies that is a vector.
+  void require_no_vector(const std::string& loop, ir::Binding binding) const;
   [[noreturn]] void refuse(const std::string& message, std::string value, std::string legal) const;
   /// With the conditions around, and what asks for it.
   ir::Stmt finished(ir::Stmt copy, const std::vector<Expr>& conditions) const;

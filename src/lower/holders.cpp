@@ -46,16 +46,21 @@ Expr last_needed(const LoopInfo& loop) {
 
 }  // namespace
 
+WarpParts warp_parts(const LoopTree& tree, FuncId func) {
+  WarpParts parts;
+  for (LoopId id : tree.scheduled.of(func).stages[0].loops) {
+    parts.lanes |= tree.loop(id).part == ir::ThreadPart::Lane;
+    parts.warps |= tree.loop(id).part == ir::ThreadPart::Warp;
+  }
+  return parts;
+}
+
 std::vector<HolderPlace> holder_places(const LoopTree& tree, FuncId func, const std::vector<LoopId>& open) {
   std::vector<HolderPlace> places;
   const Expr x = own_position(thread_loop(tree, 0, open)),
              lane = own_position(part_loop(tree, ir::ThreadPart::Lane, open)),
              warp = own_position(part_loop(tree, ir::ThreadPart::Warp, open)), lanes = ir::index(kLanes);
-  bool by_lane = false, by_warp = false;
-  for (LoopId id : tree.scheduled.of(func).stages[0].loops) {
-    by_lane |= tree.loop(id).part == ir::ThreadPart::Lane;
-    by_warp |= tree.loop(id).part == ir::ThreadPart::Warp;
-  }
+  const auto [by_lane, by_warp] = warp_parts(tree, func);
   if (!by_lane && !by_warp) {
     const bool both = lane.defined() && warp.defined();
     places.push_back({layout::Axis::ThreadX, "thread.x", 0, kMost, both ? warp * lanes + lane : x});

@@ -20,6 +20,12 @@ struct HolderPlace {
   Expr own;
 };
 
+/// Whether loops of the first definition of a Func are bound to lanes, and to warps.
+struct WarpParts {
+  bool lanes = false, warps = false;
+};
+WarpParts warp_parts(const LoopTree& tree, FuncId func);
+
 /// The parts of the axes on which elements of the Func may lie, for a thread inside the loops `open`.
 std::vector<HolderPlace> holder_places(const LoopTree& tree, FuncId func, const std::vector<LoopId>& open);
 

@@ -14,6 +14,7 @@
 #include "lower/call_values.h"
 #include "lower/domain_condition.h"
 #include "lower/enlarged_regions.h"
+#include "lower/index_condition.h"
 #include "lower/passes.h"
 
 namespace calotype::lower {
@@ -187,15 +188,16 @@ class Inference {
     const ir::Scope scope = body_scope(reads.reader, reads.condition);
     const std::vector<LoopId> loops = enclosing_loops(tree_, reads.reader);
     Interval i = eliminate_to(algebra_.bounds_of(coordinate, scope), loops, reads.site, name);
-    Interval promised;
-    clip(promised, coordinate, reads.condition, scope);
+    const Interval promised = range_by_condition(algebra_, coordinate, reads.condition, scope);
     intersect(i, eliminate_to(promised, loops, reads.site, name));
     // Loops that were fused and split again give values that go through products of sizes, and then say less
     // than the region as a whole. So does a quotient of a sum of loops: it is taken apart, and what its parts
-    // have to do with each other is lost. Inside loops the index alone is looked at: there fused coordinates
-    // are exact, and a second bound would only be one more term.
+    // have to do with each other is lost. And so do loops of a region that moves with a loop around: where it
+    // starts and how far it goes are taken apart. Inside loops the index alone is looked at: there fused
+    // coordinates are exact, and a second bound would only be one more term.
     const bool root = reads.site.kind == Place::Kind::Root;
-    if (!i.bounded() || divides(coordinate) || (root && divides(coordinate, scope))) {
+    const bool moves = tree_.scheduled.of(reads.reader.func).compute.kind == Place::Kind::At;
+    if (!i.bounded() || divides(coordinate) || (root && (moves || range_divides(coordinate, scope)))) {
       const Interval whole = algebra_.bounds_of(coordinate, whole_scope(reads.reader));
       intersect(i, eliminate_to(whole, loops, reads.site, name));
     }
@@ -211,81 +213,17 @@ class Inference {
     return i;
   }
 
-  static bool divides(const Expr& e) {
-    return ir::any_of(e, [](const Expr& n) { return ir::is(n, ir::Op::Div) || ir::is(n, ir::Op::Mod); });
-  }
-  /// Whether a symbol of the coordinate has such a range.
-  static bool divides(const Expr& coordinate, const ir::Scope& scope) {
+  // Ends are compared only when both are eliminated: before that the tighter one may depend on more loops,
+  // and lose more with them.
+  void intersect(Interval& i, const Interval& other) { lower::intersect(algebra_, i, other); }
+
+  /// Whether a symbol of the coordinate has a range that divides.
+  static bool range_divides(const Expr& coordinate, const ir::Scope& scope) {
     const std::vector<ir::SymbolPtr> symbols = ir::free_symbols(coordinate);
     return std::any_of(symbols.begin(), symbols.end(), [&](const ir::SymbolPtr& s) {
       const auto range = scope.find(s);
       return range != scope.end() && (divides(range->second.min) || divides(range->second.max));
     });
-  }
-
-  // Ends are compared only when both are eliminated: before that the tighter one may depend on more loops,
-  // and lose more with them.
-  void intersect(Interval& i, const Interval& other) {
-    if (other.min.defined()) i.min = i.min.defined() ? simple(max(i.min, other.min)) : other.min;
-    if (other.max.defined()) i.max = i.max.defined() ? simple(min(i.max, other.max)) : other.max;
-  }
-
-  // Where the predicate bounds the very combination of coordinates that is the index, or one that the index
-  // is a multiple of, that bound is the index's.
-  void clip(Interval& range, const Expr& index, const Expr& predicate, const ir::Scope& scope) {
-    if (!predicate.defined()) return;
-    if (ir::is(predicate, ir::Op::And))
-      for (const Expr& part : predicate->args) clip(range, index, part, scope);
-    // What bounds a dividend bounds the quotient.
-    if (ir::is(index, ir::Op::Div) && ir::as_int(index->args[1]).value_or(0) > 0) {
-      Interval dividend;
-      clip(dividend, index->args[0], predicate, scope);
-      for (Expr* end : {&dividend.min, &dividend.max})
-        if (end->defined()) *end = simple(*end / index->args[1]);
-      intersect(range, dividend);
-    }
-    const bool strict = ir::is(predicate, ir::Op::Lt);
-    if (!strict && !ir::is(predicate, ir::Op::Le)) return;
-    const Expr low = predicate->args[0], high = predicate->args[1], gap = ir::index(strict ? 1 : 0);
-    if (low->type != Int(64)) return;
-    clip_by(range, index, low, high - gap, true, scope);
-    clip_by(range, index, high, low + gap, false, scope);
-  }
-
-  /// With `side` at most `end` (or at least): an index of so many times `side` and something fixed.
-  void clip_by(Interval& range, const Expr& index, const Expr& side, const Expr& end, bool at_most,
-               const ir::Scope& scope) {
-    for (const std::int64_t times : {std::int64_t{1}, std::int64_t{-1}, times_of(index, side, scope)}) {
-      const Expr rest = simple(index - ir::index(times) * side);
-      if (times == 0 || !is_fixed(rest, scope)) continue;
-      const Interval ends = algebra_.bounds_of(ir::index(times) * end + rest, scope);
-      if (at_most == (times > 0))
-        intersect(range, {{}, ends.max});
-      else
-        intersect(range, {ends.min, {}});
-      return;
-    }
-  }
-
-  /// How many times a symbol of the scope stands in `index` for each time that it stands in `side`; 0: no
-  /// whole number.
-  std::int64_t times_of(const Expr& index, const Expr& side, const ir::Scope& scope) {
-    for (const auto& [symbol, range] : scope) {
-      const std::optional<ir::LinearIn> in_side = ir::linear_in(simple(side), symbol);
-      if (!in_side || in_side->coefficient == 0) continue;
-      const std::optional<ir::LinearIn> in_index = ir::linear_in(simple(index), symbol);
-      return in_index && in_index->coefficient % in_side->coefficient == 0
-                 ? in_index->coefficient / in_side->coefficient
-                 : 0;
-    }
-    return 0;
-  }
-
-  static bool is_fixed(const Expr& e, const ir::Scope& scope) {
-    const std::vector<ir::SymbolPtr> symbols = ir::free_symbols(e);
-    return !ir::any_of(e, [](const Expr& n) { return ir::is(n, ir::Op::Call); }) &&
-           std::none_of(symbols.begin(), symbols.end(),
-                        [&](const ir::SymbolPtr& s) { return scope.count(s) != 0; });
   }
 
   [[noreturn]] void refuse_unbounded(const Expr& call, int dim, StageRef reader) {
@@ -372,9 +310,24 @@ class Inference {
     ir::Scope scope = ir::make_scope();
     scope[loop.var] = {loop.min, simple(loop.min + loop.extent - ir::index(1))};
     Interval range = algebra_.bounds_of(i, scope);
-    if (range.bounded() || !i.bounded()) return range;
+    if (!i.bounded()) return range;
+    const bool vague = range.bounded() && has_vague_part(i, loop.var);
+    if (range.bounded() && !vague) return range;
     const Interval apart = algebra_.bounds_of(with_parts_apart(i, loop.var, scope), scope);
+    if (vague) intersect(range, apart);
     return {range.min.defined() ? range.min : apart.min, range.max.defined() ? range.max : apart.max};
+  }
+
+  /// Whether a loop that is a part of this one has a constant extent, but its values are quotients by none:
+  /// what they can be is then lost with the loop.
+  bool has_vague_part(const Interval& i, const ir::SymbolPtr& loop) const {
+    return std::any_of(tree_.fused_parts.begin(), tree_.fused_parts.end(), [&](const FusedPart& part) {
+      const auto stands = [&](const Expr& e) {
+        return ir::any_of(e, [&](const Expr& n) { return ir::equal(n, part.value); });
+      };
+      return ir::as_int(part.extent) && !ir::as_int(part.value->args[1]) && ir::uses(part.value, loop) &&
+             (stands(i.min) || stands(i.max));
+    });
   }
 
   /// Quotients and remainders by sizes, which fused loops have become, as symbols with the ranges of those
@@ -433,9 +386,7 @@ class Inference {
         if (ir::is(coordinates[d], ir::Op::Variable) && ir::symbol_of(coordinates[d]) == func.args[d])
           continue;
         Interval i = algebra_.bounds_of(coordinates[d], scope);
-        Interval promised;
-        clip(promised, coordinates[d], condition, scope);
-        intersect(i, promised);
+        intersect(i, range_by_condition(algebra_, coordinates[d], condition, scope));
         i = widened_for_calls(i, tree_.facts);
         if (!i.bounded())
           refuse_unbounded(ir::make(ir::Op::Call, func.type(), coordinates, func.callee()), d, {func.id, s});

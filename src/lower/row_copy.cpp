@@ -13,11 +13,12 @@ class Row : CopiedLoops {
   Row(const LoopTree& tree, StageRef stage, const ir::Stmt& loop)
       : CopiedLoops(tree, stage, "in whole rows"), loop_(loop), count_(loop->exprs[1]) {}
 
-  ir::Stmt run(bool common) {
+  ir::Stmt run(bool common, const std::vector<LoopId>& open) {
     if (loop_->loop().binding != ir::Binding::Serial)
       refuse(fmt::format("its innermost loop '{}' is {}", variable()->name,
                          ir::to_string(loop_->loop().binding)),
              variable()->name, "a serial innermost loop, whose iterations are one copy; or copy(async)");
+    for (LoopId id : open) require_no_vector(tree_.loop(id).name, tree_.loop(id).binding);
     find(loop_);
     std::vector<Expr> uniform;
     for (const Expr& condition : conditions_)
@@ -71,7 +72,7 @@ ir::Stmt row_copy(const LoopTree& tree, StageRef stage, const ir::Stmt& loop, co
                   const ByOne& by_one) {
   const bool common = std::none_of(
       open.begin(), open.end(), [&](LoopId id) { return tree.loop(id).binding == ir::Binding::GpuThread; });
-  const ir::Stmt row = Row(tree, stage, loop).run(common);
+  const ir::Stmt row = Row(tree, stage, loop).run(common, open);
   return common ? row : by_one(row);
 }
 

@@ -264,7 +264,7 @@ class Widener {
 
   /// A body under a condition, whose lanes are in `mask`.
   ir::Stmt widen_under(const Expr& condition, const ir::Stmt& body, const Expr& mask) {
-    around_.push_back({nullptr, condition});
+    around_.push_back({nullptr, condition, decided_by_first(condition)});
     ir::Stmt s = widen(body, mask);
     around_.pop_back();
     return s;
@@ -304,13 +304,14 @@ class Widener {
     std::vector<ir::Stmt> parts{masked(s->exprs[0], s->stmts[0], mask)};
     if (s->stmts.size() > 1) {
       const Expr otherwise = !s->exprs[0];
-      parts.push_back(widen_under(otherwise, s->stmts[1], both(mask, wide(otherwise, mask))));
+      parts.push_back(masked(otherwise, s->stmts[1], mask));
     }
     return ir::block(std::move(parts));
   }
 
   ir::Stmt masked(const Expr& condition, const ir::Stmt& body, const Expr& mask) {
-    return some_lane(condition, widen_under(condition, body, both(mask, wide(condition, mask))));
+    const Expr lanes = both(mask, wide(condition, mask));
+    return some_lane(condition, lanes, body, widen_under(condition, body, lanes));
   }
 
   /// Whether names vary between lanes, beside the loops' variables.
@@ -335,11 +336,33 @@ class Widener {
     });
   }
 
-  // Accesses that do not vary are not masked, so nothing runs where no lane does.
-  ir::Stmt some_lane(const Expr& condition, const ir::Stmt& body) const {
-    if (!is_prefix(condition) || has_names()) return body;
+  /// Whether some lane runs if the first one does, and none else.
+  bool decided_by_first(const Expr& condition) const { return is_prefix(condition) && !has_names(); }
+
+  /// Accesses that do not vary are not masked, so nothing runs where no lane does: `body`, which is `wide`
+  /// for the lanes of the mask.
+  ir::Stmt some_lane(const Expr& condition, const Expr& mask, const ir::Stmt& body,
+                     const ir::Stmt& wide) const {
+    const bool by_first = decided_by_first(condition);
+    const bool all_by_first = by_first && std::all_of(around_.begin(), around_.end(), [](const Around& a) {
+                                return a.name || a.decided_by_first;
+                              });
+    if (!all_by_first && reads_once_for_all(body))
+      return ir::if_then(ir::make(ir::Op::ReduceMax, Bool(), {mask}), wide);
+    if (!by_first) return wide;
     const Expr first = at_end(condition, false);
-    return ir::prove(first, facts_) ? body : ir::if_then(first, body);
+    return ir::prove(first, facts_) ? wide : ir::if_then(first, wide);
+  }
+
+  /// Whether all lanes load an element that they have in common.
+  bool reads_once_for_all(const ir::Stmt& body) const {
+    bool found = false;
+    ir::visit_exprs(body, [&](const Expr& e) {
+      found = found || (e.defined() && ir::any_of(e, [&](const Expr& n) {
+                          return ir::is(n, ir::Op::Load) && !varies(n->args[0]);
+                        }));
+    });
+    return found;
   }
 
   /// A guard: the whole vector if every lane runs, else the lanes one by one. Partial results stay vectors.
@@ -431,6 +454,7 @@ class Widener {
   struct Around {
     ir::SymbolPtr name;
     Expr value;
+    bool decided_by_first = false;  ///< of a condition
   };
 
   const std::vector<Axis> axes_;

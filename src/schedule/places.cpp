@@ -89,13 +89,17 @@ std::optional<Place> find_place(State& state, const LoopReference& r) {
 
 namespace {
 
-/// Of a loop that stages share the place is in the stage whose loop it is.
+/// Of a loop that stages share the place is in the stage whose loop it is. One that is not found is refused;
+/// what goes on looking at places then finds none that has no loop.
 void resolve(State& state, const LoopReference& r) {
-  std::optional<Place> found = find_place(state, r);
-  if (!found) return;
+  Place& place = state.out.funcs[r.func.value].*r.place;
+  const std::optional<Place> found = find_place(state, r);
+  if (!found) {
+    place.kind = Place::Kind::Root;
+    return;
+  }
   state.stage(found->func, found->stage).referred = true;
-  FuncSchedule& f = state.out.funcs[r.func.value];
-  f.*r.place = owner_of(state, *found);
+  place = owner_of(state, *found);
 }
 
 /// Refuses a Func that would be computed inside its own loops: that may be where stages share some.

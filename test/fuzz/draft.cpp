@@ -63,6 +63,10 @@ bool Draft::accept(Schedule next) {
   return true;
 }
 
+void Draft::restart(calotype::Schedule directives) {
+  applied_ = std::make_unique<Applied>(graph_, std::move(directives), target);
+}
+
 std::vector<std::string> Draft::free_loops(bool pure_only) const {
   std::vector<std::string> names;
   for (const schedule::LoopId id : state().loops_of(func, stage).loops) {

@@ -3,7 +3,6 @@
 // stage that the next one is to address.
 
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -50,6 +49,9 @@ class Draft {
       directive(handle);
     });
   }
+
+  /// Goes on from another list of directives.
+  void restart(calotype::Schedule directives);
 
   /// Loops of the stage that are bound to nothing, innermost first.
   std::vector<std::string> free_loops(bool pure_only = false) const;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <sstream>
+
 #include "fuzz/guarded.h"
 #include "fuzz/justified.h"
 #include "lang/equality.h"
@@ -83,6 +85,18 @@ void check_margins(const Call& call, const Program& p) {
     if (!call.inputs[i].unchanged()) throw Failure{"an input was written", p.inputs[i].name};
   for (std::size_t i = 0; i < call.outputs.size(); ++i)
     if (!call.outputs[i].margins_whole()) throw Failure{"written outside an output", call.output_of[i]->func};
+}
+
+/// Of a message, up to what names a place or a number.
+std::string first_words(const std::string& message) {
+  std::stringstream words(message);
+  std::string all;
+  int left = 4;
+  for (std::string word; left > 0 && words >> word; --left) {
+    if (word.find_first_of("0123456789'(") != std::string::npos) break;
+    all += (all.empty() ? "" : " ") + word;
+  }
+  return all;
 }
 
 class Trial {
@@ -199,20 +213,32 @@ class Trial {
       if (!g.unchanged()) throw Failure{"a refused call has written", e.what()};
     const std::string& message = e.diagnostic().message;
     const std::string promise = named_promise(pair_.schedule, message);
+    if (promise.empty() && is_about_regions(message) && !holds_what_is_read(call))
+      return {Verdict::BadProgram, "the arguments are too small", e.what()};
     if (promise.empty() && !(is_about_regions(message) && fits_exactly(call)))
-      throw Failure{"the call is refused", e.what()};
+      throw Failure{"the call is refused: " + first_words(message), e.what()};
     return {Verdict::CallRefused, message, e.what(), promise};
   }
 
+  /// Whether the arguments are large enough for the algorithm as it is, without directives.
+  bool holds_what_is_read(const Call& call) const {
+    try {
+      call_silently(pipeline_->compile(Schedule(), pair_.target), arguments(call));
+    } catch (const Error& e) {
+      return false;
+    }
+    return true;
+  }
+
   /// Whether the arguments are large enough where no directive asks for more than the algorithm. What then
-  /// is refused as a schedule tells nothing.
+  /// is refused as a schedule, or for what a directive promises, tells nothing.
   bool fits_exactly(const Call& call) const {
     const Schedule exact = with_exact_regions(pair_.schedule);
     if (exact == pair_.schedule) return false;
     try {
       call_silently(pipeline_->compile(exact, pair_.target), arguments(call));
     } catch (const Error& e) {
-      return e.kind() == ErrorKind::Schedule;
+      return e.kind() == ErrorKind::Schedule || !named_promise(exact, e.diagnostic().message).empty();
     }
     return true;
   }

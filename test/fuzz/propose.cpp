@@ -58,7 +58,7 @@ const std::vector<Proposer>& proposers() {
       {"clone_in", Turn::Graph, 14, true, true, propose_clone_in, 5},
       {"eager_inline", Turn::Graph, 8, true, true, propose_eager_inline, 4},
       {"specialize", Turn::Loops, 6, true, true, propose_specialize},
-      {"specialize_fail", Turn::Loops, 2, true, true, propose_specialize_fail},
+      {"specialize_fail", Turn::Loops, 1, true, true, propose_specialize_fail},
       {"trace", Turn::Graph, 6, true, true, propose_trace},
       {"copy", Turn::Storage, 8, false, true, propose_copy, 8},
       {"pipeline", Turn::Storage, 10, false, true, propose_pipeline, 12},

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include "fuzz/propose.h"
+#include "fuzz/recipes.h"
 #include "schedule/directive.h"
 #include "schedule/places.h"
 
@@ -15,9 +17,12 @@ namespace {
 
 class Drawing {
  public:
-  explicit Drawing(Draft& draft) : d_(draft), random_(draft.random) {}
+  /// `legal`: whether the whole has nothing that is refused.
+  Drawing(Draft& draft, std::function<bool(const Schedule&)> legal)
+      : d_(draft), random_(draft.random), legal_(std::move(legal)) {}
 
   void run() {
+    if (d_.target.is_gpu() && random_.chance(50)) draw_recipe();
     if (random_.chance(55)) choose_focus();
     if (random_.chance(50)) ask(Turn::Graph);
     if (random_.chance(15)) ask(Turn::Graph);
@@ -25,7 +30,8 @@ class Drawing {
     const bool busy = random_.chance(60);
     std::vector<lang::FuncId> order = lang::producers_first(d_.state().out.graph);
     for (auto f = order.rbegin(); f != order.rend(); ++f)
-      if (random_.chance(busy ? 75 : 35)) draw(*f);
+      if (in_recipe_.count(*f) ? random_.chance(30) : random_.chance(busy ? 75 : 35))
+        in_recipe_.count(*f) ? add_to_recipe(*f) : draw(*f);
     if (d_.target.is_gpu()) complete_kernels();
   }
 
@@ -41,6 +47,34 @@ class Drawing {
         weights.push_back(p.weight);
       }
     asked[random_.weighted(weights)]->propose(d_);
+  }
+
+  /// A whole kernel, if one is found that is legal before anything is added to it.
+  void draw_recipe() {
+    std::vector<int> weights;
+    for (const Recipe& r : recipes()) weights.push_back(r.weight);
+    for (int drawn = 0, asked = 0; drawn < most_drawn && asked < most_asked; ++asked) {
+      if (recipes()[random_.weighted(weights)].draw(d_)) {
+        ++drawn;
+        complete_kernels();
+        if (legal_(d_.schedule())) break;
+      }
+      d_.restart({});
+    }
+    for (const lang::FuncDef& f : d_.state().out.graph.funcs) {
+      bool directed = d_.state().funcs[f.id.value].compute_directive >= 0;
+      for (const schedule::StageState& s : d_.state().funcs[f.id.value].stages) directed |= s.referred;
+      if (directed) in_recipe_.insert(f.id);
+    }
+  }
+
+  /// One or two directives more, that need not fit what is there.
+  void add_to_recipe(lang::FuncId func) {
+    for (std::int64_t n = random_.within(1, 2); n > 0; --n) {
+      address(func,
+              static_cast<int>(random_.below(static_cast<std::int64_t>(d_.state().def(func).stages.size()))));
+      ask(random_.chance(50) ? Turn::Loops : Turn::Storage);
+    }
   }
 
   /// The directive that the schedule is drawn around.
@@ -148,9 +182,13 @@ class Drawing {
     }
   }
 
+  static constexpr int most_asked = 16, most_drawn = 6;  ///< recipes, before there is none
+
   Draft& d_;
   Random& random_;
+  const std::function<bool(const Schedule&)> legal_;
   const Proposer* focus_ = nullptr;
+  std::set<lang::FuncId> in_recipe_;  ///< Funcs that it has placed or that others are computed in
 };
 
 /// The position in "#3 split(...)"; -1 if there is none.
@@ -232,9 +270,12 @@ Schedule without(const Schedule& schedule, std::size_t directive) {
 Schedule generate_schedule(Random& random, const Program& program, const Pipeline& pipeline,
                            const Target& target, const std::function<void(const Schedule&)>& checking) {
   Draft draft(random, program, pipeline, target);
-  Drawing(draft).run();
+  Drawing(draft, [&](const Schedule& s) {
+    checking(s);
+    return s.check(pipeline, target).empty();
+  }).run();
   Schedule s = repaired(random, draft.schedule(), pipeline, target, checking);
-  return random.chance(15) ? mutated(random, s) : s;
+  return random.chance(12) ? mutated(random, s) : s;
 }
 
 }  // namespace calotype::fuzz

@@ -56,14 +56,17 @@ void try_removals(const Pair& pair, const Say& say) {
   }
 }
 
-/// Folding may take the only read of an input out of an expression, which makes it no pipeline.
-Pipeline draw_pipeline(Random& random, Program& program, const Target& target) {
-  for (;;) try {
-      program = generate_program(random, !target.is_gpu());
-      return build(program);
-    } catch (const Error& e) {
-      if (e.diagnostic().message.find("is not used") == std::string::npos) throw;
-    }
+/// The names of the directives, those of `copy` and `store_in` with what they choose as well.
+std::set<std::string> used_by(const Schedule& schedule) {
+  std::set<std::string> names;
+  for (const schedule::Directive& d : schedule.directives()) {
+    names.insert(d.name);
+    for (const auto& [directive, argument] : {std::pair{"copy", "how"}, {"store_in", "memory"}})
+      if (const schedule::Value* value = schedule::find_arg(d, argument); value && d.name == directive)
+        if (const auto* word = std::get_if<std::string>(&value->data))
+          names.insert(fmt::format("{}({})", d.name, *word));
+  }
+  return names;
 }
 
 /// The messages of a child: a letter and what goes with it.
@@ -80,7 +83,7 @@ void try_seed(std::uint64_t seed, const Session& session, const Say& say) {
     outcome = {Verdict::BadProgram, "no pair", e.what()};
   }
   if (outcome.verdict == Verdict::Accepted) {
-    for (const schedule::Directive& d : pair.schedule.directives()) say("u" + d.name);
+    for (const std::string& used : used_by(pair.schedule)) say("u" + used);
     if (session.counts || seed % 4 == 0) try_removals(pair, say);
   }
   if (!outcome.directive.empty()) say("r" + outcome.directive);
@@ -181,6 +184,16 @@ class Runner {
 
 }  // namespace
 
+/// Folding may take the only read of an input out of an expression, which makes it no pipeline.
+Pipeline draw_pipeline(Random& random, Program& program, const Target& target) {
+  for (;;) try {
+      program = generate_program(random, !target.is_gpu());
+      return build(program);
+    } catch (const Error& e) {
+      if (e.diagnostic().message.find("is not used") == std::string::npos) throw;
+    }
+}
+
 Pair draw_pair(std::uint64_t seed, const Target& target, const std::function<void(const Pair&)>& checking) {
   Random random(seed);
   Pair pair;
@@ -214,11 +227,16 @@ std::string Tally::str() const {
                   pairs, count(Verdict::Accepted), 100 * accepted(), count(Verdict::Refused),
                   count(Verdict::CallRefused), count(Verdict::BadProgram), count(Verdict::Failed));
   const auto row = [&](const auto&... cells) {
-    text += fmt::format("{:20}{:>8}{:>10}{:>17}{:>14}{:>9}\n", cells...);
+    text += fmt::format("{:20}{:>8}{:>8}{:>10}{:>17}{:>14}{:>9}\n", cells...);
   };
-  row("directive", "used", "left out", "another program", "then refused", "refused");
+  const auto share = [&](std::int64_t used) {
+    return fmt::format("{:.1f}%",
+                       100.0 * static_cast<double>(used) /
+                           static_cast<double>(std::max<std::int64_t>(1, count(Verdict::Accepted))));
+  };
+  row("directive", "pairs", "of all", "left out", "another program", "then refused", "refused");
   for (const auto& [name, use] : directives)
-    row(name, use.used, use.removed, use.changed, use.needed, use.refused);
+    row(name, use.used, share(use.used), use.removed, use.changed, use.needed, use.refused);
   return text;
 }
 
@@ -232,16 +250,31 @@ std::string Tally::reasons_str(std::size_t most) const {
   return text;
 }
 
+namespace {
+
+/// In a child: where the pair ends a process, so may this.
+std::string schedule_file(const Pair& pair) {
+  std::string file;
+  const Ending ending = in_child(
+      [&](const Say& say) {
+        allow_seconds(seconds_a_pair);
+        try {
+          say(pair.schedule.to_json(build(pair.program), pair.target));
+        } catch (const std::exception& e) {
+          say(fmt::format("(no schedule file: {})\n", e.what()));
+        }
+      },
+      [&](const std::string& message) { file = message; });
+  return ending.finished ? file : fmt::format("(no schedule file: {})\n", ending.how);
+}
+
+}  // namespace
+
 std::string report(const FailedPair& f) {
   std::string all =
       fmt::format("seed {} for {}: {}\n{}\n", f.seed, f.pair.target.str(), f.outcome.what, f.outcome.detail);
   if (f.pair.program.funcs.empty()) return all;
-  all += cpp(f.pair.program) + f.pair.schedule.str() + "\n";
-  try {
-    all += f.pair.schedule.to_json(build(f.pair.program), f.pair.target);
-  } catch (const std::exception& e) {
-    all += fmt::format("(no schedule file: {})\n", e.what());
-  }
+  all += cpp(f.pair.program) + f.pair.schedule.str() + "\n" + schedule_file(f.pair);
   return all + "\n" + text(f.pair);
 }
 

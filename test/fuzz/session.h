@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fuzz/property.h"
+#include "fuzz/random.h"
 
 namespace calotype::fuzz {
 
@@ -21,8 +22,8 @@ struct Session {
   bool counts = false;  ///< leaves out directives of every pair that ran, not of one in four
 };
 
-/// How often a directive occurred in pairs that ran; how often it was left out, what was left was another
-/// program, and was refused; and how often it was what a pair was refused for.
+/// How many pairs that ran have a directive; how often it was left out, what was left was another program,
+/// and was refused; and how often it was what a pair was refused for.
 struct Use {
   std::int64_t used = 0, removed = 0, changed = 0, needed = 0, refused = 0;
 };
@@ -47,6 +48,9 @@ struct Tally {
   /// The commonest reasons of refusals.
   std::string reasons_str(std::size_t most) const;
 };
+
+/// A random program, which becomes `program`.
+Pipeline draw_pipeline(Random& random, Program& program, const Target& target);
 
 /// The pair of a seed. `checking` hears each schedule before it is checked: the last word where that crashes.
 /// Errors as of a program that is no pipeline.

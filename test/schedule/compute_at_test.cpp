@@ -59,6 +59,17 @@ TEST(ComputeAt, IsRefusedForLoopsThatAreMissingOrGone) {
   expect_refused(blur(), stage, {"there is no stage 'bz'", "did you mean"});
 }
 
+TEST(ComputeAt, AMissingLoopLeavesNoPlaceWithoutALoop) {
+  Schedule s;
+  s["bx"].compute_at("by", "yy");
+  std::vector<Diagnostic> found;
+  const Pipeline p = blur();
+  const schedule::Scheduled applied = schedule::apply(p.graph(), s, Target::host(), found);
+  EXPECT_EQ(found.size(), 1u);
+  for (const schedule::FuncSchedule& f : applied.funcs)
+    EXPECT_TRUE(f.compute.kind != schedule::Place::Kind::At || f.compute.func.valid());
+}
+
 TEST(ComputeAt, IsRefusedAtAFuncThatDoesNotConsume) {
   Schedule s;
   s["bx"].compute_at("bx", "x");

@@ -164,6 +164,11 @@ TEST(Copy, InBoxesIsRefusedByItsLoops) {
   vectors["A.in(acc)"].vectorize("d0", 4);
   expect_refused(matmul(), vectors, {"copied in boxes, and the loop 'd0.v' is vector", "a serial loop"},
                  hopper);
+  for (const Copy how : {Copy::Tma, Copy::Bulk}) {
+    Schedule around = shared_operands();
+    around["A.in(acc)"].vectorize("d1", 2).copy(how);
+    expect_refused(matmul(), around, {"the lanes of 'd1.v', around them, would start one each"}, hopper);
+  }
   threads["A.in(acc)"].gpu_threads("d1");
   expect_refused(matmul(), threads,
                  {"one thread starts them all, but 'd1' is bound to threads", "copy(bulk)"}, hopper);

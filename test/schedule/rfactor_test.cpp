@@ -180,6 +180,20 @@ TEST(Rfactor, KeepsPureLoopsAndBindings) {
   EXPECT_EQ(loops(applied, "part", 1), (Names{"ki:unrolled", "kq", "n", "m", "u"}));
 }
 
+TEST(Rfactor, WhatMovesIsBoundByItsOwnDirective) {
+  Schedule s;
+  s["acc"].compute_at("C", "m");
+  s["C"].gpu_blocks("m");
+  s["acc"].update().gpu_lanes("k", 8).split("k.o", "ko", "ki", 4).rfactor({{"ki", "q"}}, "part");
+  const std::vector<Diagnostic> found = s.check(matmul(), gpu);
+  ASSERT_FALSE(found.empty());
+  EXPECT_NE(found[0].str().find("#3 gpu_lanes(k, 8)"), std::string::npos) << found[0].str();
+  s["part"].compute_at("C", "m").store_in(Memory::Register);
+  const auto applied = apply(matmul(), s, gpu);
+  for (const schedule::Loop& l : applied.loops)
+    EXPECT_TRUE(l.name != "k.l" || l.part == ir::ThreadPart::Lane) << l.replaced_by;
+}
+
 TEST(Rfactor, MakesAParallelReductionLegal) {
   Schedule s;
   s["acc"].update().split("k", "ko", "ki", 64).rfactor({{"ko", "u"}}, "part");

@@ -109,6 +109,7 @@ DirectiveSpec copy_spec() {
            "definition",
            "bulk: its innermost loop is not serial, or its iterations are no neighbours in memory",
            "bulk, tma: a tail leaves out others than the last",
+           "bulk, tma: a loop around a row or a box is vectorised",
            "bulk: rows begin at no multiples of 16 bytes in either memory, whatever the call",
            "tma: its innermost loop is not serial, has no constant bound or one above 256, or advances "
            "other than one coordinate of what is read by 1",

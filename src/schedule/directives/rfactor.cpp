@@ -257,6 +257,20 @@ void keep_loops(Application& a, const std::vector<Preserved>& preserved) {
   s.loops = std::move(loops);
 }
 
+/// What was bound stays bound, in the Func that has the loop now and by the same directive; its loops are
+/// then no matter of the defaults.
+void move_bindings(Application& a, const std::vector<LoopId>& moved, FuncId partial) {
+  for (LoopId id : a.state.loops_of(partial, 1).loops)
+    for (LoopId old : moved) {
+      Loop& loop = a.state.out.loops[id.value];
+      if (!loop.reduction || a.state.loop(old).name != loop.name) continue;
+      loop = a.state.loop(old);
+      loop.id = id;
+      a.state.loop_directives[id.value] = a.state.loop_directives[old.value];
+      if (loop.binding != ir::Binding::Serial) a.state.stage(partial, 1).directed = true;
+    }
+}
+
 void apply(Application& a) {
   const Associative reduction = reduction_of(a);
   const std::vector<Preserved> preserved = find_preserved(a);
@@ -271,7 +285,7 @@ void apply(Application& a) {
   const StageSchedule before = a.loops();
   Unrolling values(a, before);
   std::vector<lang::ReductionDim> left;
-  std::vector<Loop> moved;
+  std::vector<LoopId> moved;
   for (LoopId id : order) {
     if (!a.state.loop(id).reduction) continue;
     if (const Preserved* p = find(preserved, id)) {
@@ -279,23 +293,15 @@ void apply(Application& a) {
       continue;
     }
     const Range* r = values.find(id);
-    moved.push_back(a.state.loop(id));
-    left.push_back(
-        {ir::make_symbol(ir::SymbolKind::RVar, moved.back().name), moved.back().name, r->min, r->extent});
+    moved.push_back(id);
+    const std::string& name = a.state.loop(id).name;
+    left.push_back({ir::make_symbol(ir::SymbolKind::RVar, name), name, r->min, r->extent});
     values.set_variable(id, ir::make_var(left.back().symbol));
   }
   const FuncId partial = a.state.add_func(partial_func(a, reduction, preserved, values, std::move(left)));
   connect(a, reduction, partial, preserved, values, order);
+  move_bindings(a, moved, partial);
   keep_loops(a, preserved);
-  // What was bound stays bound, in the Func that has the loop now; its loops are then no matter of the
-  // defaults.
-  for (LoopId id : a.state.loops_of(partial, 1).loops)
-    for (const Loop& m : moved)
-      if (m.name == a.state.loop(id).name && a.state.loop(id).reduction) {
-        a.state.out.loops[id.value].binding = m.binding;
-        a.state.out.loops[id.value].origin = m.origin;
-        if (m.binding != ir::Binding::Serial) a.state.stage(partial, 1).directed = true;
-      }
 }
 
 std::string in_cpp(const Directive& d) {
