@@ -311,8 +311,10 @@ class Dealer {
     const bool box = tree_.scheduled.of(copy).copy == Copy::Tma && ir::is(def.value, ir::Op::Call);
     for (std::size_t d = 0; box && d < def.value->args.size(); ++d) {
       const Expr at = placed(stage_, ir::substitute(def.value->args[d], arguments(copy, call)));
-      if (ir::prove_equal(ir::cast(Int(64), guard.condition), ir::cast(Int(64), at < extent_of(def.value, d)),
-                          tree_.facts))
+      const Expr& c = guard.condition;
+      const Expr left = at - extent_of(def.value, d);  // below 0 where the box has something
+      if (ir::is(c, ir::Op::Lt) && ir::prove_equal(c->args[0] - c->args[1], left, tree_.facts)) return;
+      if (ir::is(c, ir::Op::Le) && ir::prove_equal(c->args[0] - c->args[1], left + ir::index(1), tree_.facts))
         return;
     }
     refuse(stage_,
