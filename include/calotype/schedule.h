@@ -345,9 +345,8 @@ class Stage {
   Stage& cluster(const LoopName& loop);
 
   /// The update is a sum over the `k` loops of products of two operands, and instructions of tensor cores
-  /// carry out the tile of it that the named loops are, each list outermost first. `instruction`: "mma" (a
-  /// warp's, operands in registers) or "wgmma" (four warps', operands in shared memory); empty: whichever
-  /// fits.
+  /// carry out the tile of it that the named loops are, each list outermost first. `instruction`: "wgmma"
+  /// (four warps', operands in shared memory); empty: whichever fits.
   Stage& tensor_core(const std::vector<LoopName>& m, const std::vector<LoopName>& n,
                      const std::vector<LoopName>& k, const std::string& instruction = {});
 

@@ -78,6 +78,7 @@ struct LoopInfo {
   std::string origin = {};              ///< what made it: "split(y, yo, yi, 32)"; empty: the stage itself
   Partition partition = Partition::Auto;
   std::string partition_origin = {};  ///< the directive that says so
+  bool in_text = false;               ///< of an unrolled one: it stays a loop, which the text says to unroll
 
   /// "blur_y: split(y, yo, yi, 32)".
   std::string text() const { return func.empty() || origin.empty() ? func + origin : func + ": " + origin; }

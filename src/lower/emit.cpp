@@ -56,12 +56,11 @@ class Emitter {
         collect_kernels(child, units);
         continue;
       }
-      const StageRef stage = child.stage;
-      kernel_ = &tree_.kernels.at(stage);
+      kernel_ = &tree_.kernels.at(child.stage);
       production_ = &child == &node.children.front() ? &node : nullptr;
       ir::Stmt kernel = emit_node(child);
       if (production_) kernel = with_production({}, kernel);
-      units.push_back({kernel_name(tree_, stage), stage, if_used(stage.func, kernel)});
+      units.push_back({kernel_name(tree_, child.stage), child.stage, if_used(child.stage.func, kernel)});
     }
   }
 

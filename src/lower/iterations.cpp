@@ -45,6 +45,7 @@ ir::LoopInfo shown(const LoopTree& tree, const Node& node) {
   info.part = loop.part;
   info.partition = loop.partition;
   info.partition_origin = loop.partition_origin;
+  info.in_text = loop.in_text;
   return info;
 }
 

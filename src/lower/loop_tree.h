@@ -97,6 +97,7 @@ struct LoopInfo {
   std::vector<PrefetchRegion> prefetches;
   ir::Partition partition = ir::Partition::Auto;
   std::string partition_origin;
+  bool in_text = false;           ///< as ir::LoopInfo has it
   std::vector<StageRef> sharers;  ///< stages beside the owner's that run in it as if it were their own
   /// Iterations that have something to do, where threads run more of them to take part in shuffles; else
   /// undefined: all of them.

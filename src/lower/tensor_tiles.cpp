@@ -133,8 +133,6 @@ class Chooser {
   const instr::TensorRule& find_rule() const {
     const Type a = ir::callee_of(tile_.a)->type, b = ir::callee_of(tile_.b)->type,
                sum = tree_.func(stage_.func).type();
-    if (asked_.instruction == "mma")
-      refuse("products of one warp are not made yet", "mma", "wgmma, on cuda-sm_90a");
     if (tree_.scheduled.target.arch != "sm_90a")
       refuse(fmt::format("the target {} has no products of four warps", tree_.scheduled.target.str()),
              "wgmma", "the target cuda-sm_90a");
@@ -145,7 +143,11 @@ class Chooser {
     if (!fits)
       refuse(fmt::format("there is no instruction that adds products of {} and {} to {}", a.str(), b.str(),
                          sum.str()),
-             sum.str(), "f16, bf16, e4m3, e5m2 added to f32 (or f16 of f16, e4m3, e5m2), s8 and u8 to s32");
+             sum.str(), "f16 and bf16 added to f32, f16, e4m3 and e5m2 to f16, s8 and u8 to s32");
+    if (!rule->integer() && rule->kept < 24 && sum == Float(32))
+      refuse(fmt::format("the instruction adds products of {} and {} with {} bits, where the sum is of {}",
+                         a.str(), b.str(), rule->kept, sum.str()),
+             sum.str(), "a sum of f16, which has fewer; or operands of 16 bits");
     return *rule;
   }
 
@@ -227,6 +229,7 @@ class Dealer {
   void run(Node& nest) {
     tree_.storage.at(stage_.func).layout = layout_of(tree_, stage_, tile_);
     walk(nest);
+    for (const Expr& call : {tile_.a, tile_.b}) copy_whole_tiles(FuncId{ir::callee_of(call)->index});
   }
 
  private:
@@ -291,37 +294,46 @@ class Dealer {
   /// Rows and columns beyond the end are sums that nobody reads. What is beyond the end of what is summed has
   /// to be zeros.
   void drop_guards() {
+    for (const LoopId id : tile_.k) {
+      const LoopInfo& loop = tree_.loop(id);
+      const Expr all = ir::index(*ir::constant_upper_bound(loop.extent, tree_.facts));
+      if (ir::prove_equal(loop.extent, all, tree_.facts)) continue;
+      Expr end = loop.extent;
+      if (ir::is(end, ir::Op::Min)) end = ir::as_int(end->args[0]) ? end->args[1] : end->args[0];
+      require_zeros(ir::make_var(loop.var) - loop.min < end);
+    }
     StageInfo& info = tree_.stages.at(stage_);
     std::erase_if(info.guards, [&](const Guard& guard) {
-      for (const LoopId id : tile_.k)
-        if (ir::uses(guard.condition, tree_.loop(id).var)) {
-          require_zeros(guard, tile_.a);
-          require_zeros(guard, tile_.b);
-          return true;
-        }
-      return ir::uses(guard.condition, tree_.loop(tile_.m).var) ||
-             ir::uses(guard.condition, tree_.loop(tile_.n).var);
+      const auto tests = [&](LoopId id) { return ir::uses(guard.condition, tree_.loop(id).var); };
+      const bool summed = std::any_of(tile_.k.begin(), tile_.k.end(), tests);
+      if (summed) require_zeros(guard.condition);
+      return summed || tests(tile_.m) || tests(tile_.n);
     });
   }
 
+  void require_zeros(const Expr& condition) const {
+    require_zeros(condition, tile_.a);
+    require_zeros(condition, tile_.b);
+  }
+
   /// Boxes are filled with zeros beyond the end of the tensor, which is to be the end of what is summed.
-  void require_zeros(const Guard& guard, const Expr& call) const {
+  void require_zeros(const Expr& condition, const Expr& call) const {
     const FuncId copy{ir::callee_of(call)->index};
     const lang::StageDef& def = tree_.def({copy, 0});
     const bool box = tree_.scheduled.of(copy).copy == Copy::Tma && ir::is(def.value, ir::Op::Call);
-    for (std::size_t d = 0; box && d < def.value->args.size(); ++d) {
+    const Expr gap = ir::index(ir::is(condition, ir::Op::Le) ? 1 : 0);
+    const bool compares = ir::is(condition, ir::Op::Lt) || ir::is(condition, ir::Op::Le);
+    for (std::size_t d = 0; box && compares && d < def.value->args.size(); ++d) {
       const Expr at = placed(stage_, ir::substitute(def.value->args[d], arguments(copy, call)));
-      const Expr& c = guard.condition;
-      const Expr left = at - extent_of(def.value, d);  // below 0 where the box has something
-      if (ir::is(c, ir::Op::Lt) && ir::prove_equal(c->args[0] - c->args[1], left, tree_.facts)) return;
-      if (ir::is(c, ir::Op::Le) && ir::prove_equal(c->args[0] - c->args[1], left + ir::index(1), tree_.facts))
+      if (ir::prove_equal(condition->args[0] - condition->args[1] - gap, at - extent_of(def.value, d),
+                          tree_.facts))
         return;
     }
     refuse(stage_,
            fmt::format("the last tile along what is summed is cut off where {}, and '{}' is not known to be "
                        "zeros from there on",
-                       ir::to_string(guard.condition), tree_.func(copy).name),
-           ir::to_string(guard.condition),
+                       ir::to_string(condition), tree_.func(copy).name),
+           ir::to_string(condition),
            "extents that are multiples of the tile, by assume; or copy(tma) of operands that end where the "
            "sum ends");
   }
@@ -349,6 +361,19 @@ class Dealer {
     return ir::substitute(e, values);
   }
 
+  /// Boxes beyond the end are zeros, so that ragged tiles are copied whole.
+  void copy_whole_tiles(FuncId operand) {
+    if (tree_.scheduled.of(operand).copy != Copy::Tma) return;
+    for (const LoopId id : tree_.schedule_of({operand, 0}).loops) {
+      LoopInfo& loop = tree_.loop(id);
+      const auto bound = ir::constant_upper_bound(loop.extent, tree_.facts);
+      if (!bound) continue;
+      loop.extent = ir::index(*bound);
+      tree_.facts.set_range(loop.var, loop.min, ir::simplify(loop.min + ir::index(*bound - 1), tree_.facts));
+    }
+    tree_.stages.at({operand, 0}).guards.clear();
+  }
+
   // ---- Element by element
 
   LoopId add_loop(StageRef stage, std::string name, ir::Binding binding, std::int64_t extent) {
@@ -359,6 +384,8 @@ class Dealer {
     info.binding = binding;
     info.owner = stage;
     info.name = std::move(name);
+    info.partition = ir::Partition::Never;
+    info.in_text = true;
     info.origin = tree_.schedule_of(stage_).tensor_core->origin;
     tree_.facts.set_range(info.var, info.min, ir::index(extent - 1));
     tree_.loops.push_back(std::move(info));

@@ -1,7 +1,7 @@
 // Unrolling: loops bound Unrolled become their iterations.
 //
 // Requires: a constant extent, or a constant upper bound of it (then each iteration tests for the end).
-// Leaves: no Unrolled loop. Stands after vectorisation, so that a body is widened once and copied afterwards.
+// Leaves: no Unrolled loop but those that the text says to unroll. Stands after vectorisation, so that a body is widened once and copied afterwards.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,7 +20,8 @@ class Unroller {
   explicit Unroller(const ir::Facts& facts) : facts_(facts) {}
 
   ir::Stmt run(const ir::Stmt& s) {
-    if (s->kind == ir::StmtKind::For && s->loop().binding == ir::Binding::Unrolled) return unrolled(s);
+    if (s->kind == ir::StmtKind::For && s->loop().binding == ir::Binding::Unrolled && !s->loop().in_text)
+      return unrolled(s);
     return ir::map_children(
         s, [](const Expr& e) { return e; }, [&](const ir::Stmt& child) { return run(child); });
   }

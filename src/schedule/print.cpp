@@ -61,6 +61,15 @@ void print_stage(const Scheduled& s, const lang::FuncDef& f, int stage, std::str
   }
   for (const SoftwarePipeline& p : loops.pipelines)
     out += fmt::format("    copies at {} run {} ahead  [{}]\n", s.loop(p.loop).name, p.depth - 1, p.origin);
+  if (const auto& t = loops.tensor_core) {
+    const auto names = [&](const std::vector<LoopId>& ids) {
+      std::string all;
+      for (const LoopId id : ids) all += (all.empty() ? "" : ", ") + s.loop(id).name;
+      return all;
+    };
+    out += fmt::format("    tensor cores: ({}) by ({}), summed over ({})  [{}]\n", names(t->m), names(t->n),
+                       names(t->k), t->origin);
+  }
   for (const Prefetch& p : loops.prefetches)
     out += fmt::format("    prefetches {} at {}, {} of {} ahead  [{}]\n", p.of->name, s.loop(p.at).name,
                        p.offset, s.loop(p.from).name, p.origin);

@@ -70,7 +70,7 @@ struct SoftwarePipeline {
 /// A sum of products that instructions of tensor cores carry out, a tile at a time.
 struct TensorCore {
   std::vector<LoopId> m, n, k;  ///< loops of the tile, outermost first
-  std::string instruction;      ///< "mma" or "wgmma"; empty: whichever fits
+  std::string instruction;      ///< "wgmma"; empty: whichever fits
   std::string origin;           ///< the directive that says so
 };
 

@@ -59,6 +59,7 @@ const std::vector<Proposer>& proposers() {
       {"eager_inline", Turn::Graph, 8, true, true, propose_eager_inline, 4},
       {"specialize", Turn::Loops, 6, true, true, propose_specialize},
       {"specialize_fail", Turn::Loops, 1, true, true, propose_specialize_fail},
+      {"tensor_core", Turn::Loops, 3, false, true, propose_tensor_core, 0},
       {"trace", Turn::Graph, 6, true, true, propose_trace},
       {"copy", Turn::Storage, 8, false, true, propose_copy, 8},
       {"pipeline", Turn::Storage, 10, false, true, propose_pipeline, 12},

@@ -88,6 +88,7 @@ void propose_clone_in(Draft&);
 void propose_eager_inline(Draft&);
 void propose_specialize(Draft&);
 void propose_specialize_fail(Draft&);
+void propose_tensor_core(Draft&);
 void propose_trace(Draft&);
 void propose_copy(Draft&);
 void propose_pipeline(Draft&);

@@ -1,4 +1,6 @@
 // Random directives on copies to shared memory: who carries them, pipelines, swizzles.
+#include <algorithm>
+
 #include "fuzz/propose.h"
 #include "schedule/parts.h"
 #include "schedule/places.h"
@@ -60,6 +62,16 @@ void propose_swizzle(Draft& d) {
   in_shared_memory(d);  // what is recorded replaces the Funcs looked at above
   if (d.random.chance(80)) d.record_stage([&](Stage& s) { s.layout(parts); });
   d.record_stage([&](Stage& s) { s.swizzle(bytes); });
+}
+
+/// The innermost loops of a sum, whatever is summed: mostly no product that tensor cores have.
+void propose_tensor_core(Draft& d) {
+  if (d.stage == 0) return;
+  std::vector<std::string> pure = d.free_loops(true), summed;
+  for (const std::string& loop : d.free_loops())
+    if (std::find(pure.begin(), pure.end(), loop) == pure.end()) summed.push_back(loop);
+  if (pure.size() < 2 || summed.empty()) return;
+  d.record_stage([&](Stage& s) { s.tensor_core({pure[1]}, {pure[0]}, {summed[0]}); });
 }
 
 }  // namespace calotype::fuzz

@@ -20,7 +20,7 @@ namespace schedule {
 namespace {
 
 const std::vector<Option>& instruction_options() {
-  static const std::vector<Option> all = {{"mma", "\"mma\""}, {"wgmma", "\"wgmma\""}};
+  static const std::vector<Option> all = {{"wgmma", "\"wgmma\""}};
   return all;
 }
 
@@ -109,7 +109,7 @@ DirectiveSpec tensor_core_spec() {
                list("k", "loops over what is summed"),
                {.name = "instruction",
                 .kind = ArgKind::Choice,
-                .doc = "`mma`, of a warp, or `wgmma`, of four; the default is whichever fits",
+                .doc = "`wgmma`, of four warps; the default is whichever fits",
                 .optional = true,
                 .choices = instruction_options()}},
       .reorders = "sums are taken in parts, and cut where the hardware cuts them",
