@@ -133,7 +133,8 @@ class Chooser {
   const instr::TensorRule& find_rule() const {
     const Type a = ir::callee_of(tile_.a)->type, b = ir::callee_of(tile_.b)->type,
                sum = tree_.func(stage_.func).type();
-    if (tree_.scheduled.target.arch != "sm_90a")
+    const std::string& arch = tree_.scheduled.target.arch;  // empty: that of the GPU which is there
+    if (!arch.empty() && arch != "sm_90a")
       refuse(fmt::format("the target {} has no products of four warps", tree_.scheduled.target.str()),
              "wgmma", "the target cuda-sm_90a");
     const auto of_a = number_of(a), of_b = number_of(b);
