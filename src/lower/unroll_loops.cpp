@@ -1,7 +1,8 @@
 // Unrolling: loops bound Unrolled become their iterations.
 //
 // Requires: a constant extent, or a constant upper bound of it (then each iteration tests for the end).
-// Leaves: no Unrolled loop but those that the text says to unroll. Stands after vectorisation, so that a body is widened once and copied afterwards.
+// Leaves: no Unrolled loop but those that the text says to unroll. Stands after vectorisation, so that a body
+// is widened once and copied afterwards.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
