@@ -49,12 +49,12 @@ TEST(TensorCore, IsRefusedForTheLoops) {
            gone = tiles(), bound = tiles(), host;
   twice["acc"].update().tensor_core({"m"}, {"n"}, {"ki"}).tensor_core({"m"}, {"n"}, {"ki"});
   expect_refused(product(), twice, {"says so already", "one tensor_core a stage"}, hopper);
-  first["acc"].tensor_core({"m"}, {"n"}, {"n"});
+  first["acc"].tensor_core({"m"}, {"n"}, {"ki"});
   expect_refused(product(), first, {"is no sum", "an update by +="}, hopper);
   kinds["acc"].update().tensor_core({"m"}, {"ki"}, {"n"});
   expect_refused(product(), kinds, {"'ki' is a loop over what is summed"}, hopper);
-  sides["acc"].update().tensor_core({"m"}, {"n"}, {"m"});
-  expect_refused(product(), sides, {"'m' is no loop over what is summed"}, hopper);
+  sides["acc"].update().tensor_core({"ki"}, {"n"}, {"m"});
+  expect_refused(product(), sides, {"'ki' is a loop over what is summed"}, hopper);
   inside["acc"].update().reorder("ki", "ko").tensor_core({"m"}, {"n"}, {"ki"}).reorder("ko", "ki", "n", "m");
   expect_refused(product(), inside, {"the loop 'ko' stands inside the tile", "by reorder"}, hopper);
   gone["acc"].update().tensor_core({"m"}, {"n"}, {"ki"}).split("n", "nn", "nk", 8);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "schedule/loops.h"
+#include "schedule/spelling.h"
 
 namespace calotype {
 
@@ -66,6 +67,14 @@ void apply(Application& a) {
   stage.tensor_core = std::move(made);
 }
 
+std::string in_cpp(const Directive& d) {
+  std::string lists;
+  for (const char* list : {"m", "n", "k"})
+    lists += fmt::format("{}{}", lists.empty() ? "" : ", ", cpp_list(*find_arg(d, list)));
+  if (find_arg(d, "instruction")) lists += ", " + cpp_arguments(*find_directive("tensor_core"), d).back();
+  return fmt::format("{}.tensor_core({});", cpp_stage(d.stage), lists);
+}
+
 /// The tile is what is innermost when all directives have been applied.
 void check(Application& a) {
   const StageSchedule& stage = a.loops();
@@ -121,7 +130,8 @@ DirectiveSpec tensor_core_spec() {
                   "the tile is no multiple of the instruction's, or the Func is not in registers of a block",
                   "an operand is not in shared memory, or lies there as the instruction cannot read it"},
       .apply = apply,
-      .check = check};
+      .check = check,
+      .cpp = in_cpp};
 }
 
 }  // namespace schedule
