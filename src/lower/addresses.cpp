@@ -96,11 +96,8 @@ Expr Addresses::slot_of(const FoldedScan& scan, const std::vector<Expr>& coordin
   });
   Expr newest = user.func == scan.writer.func ? scan.before : scan.last;
   if (own || (inside && user.func != scan.writer.func)) {
-    const StageInfo& info = tree_.stages.at(scan.writer);
-    ir::Substitution values;
-    for (std::size_t i = 0; i < info.dims.size(); ++i)
-      if (info.coordinates[i].defined()) values.emplace_back(info.dims[i], info.coordinates[i]);
-    newest = ir::substitute(tree_.def(scan.writer).lhs[static_cast<std::size_t>(scan.dim)], values);
+    newest = ir::substitute(tree_.def(scan.writer).lhs[static_cast<std::size_t>(scan.dim)],
+                            tree_.coordinates_of(scan.writer));
     if (own || scan.earlier.count(user)) newest = newest - ir::index(scan.step);
   }
   const Expr c = cast(Int(64), coordinates[static_cast<std::size_t>(scan.dim)]);

@@ -103,11 +103,8 @@ class OrderCheck {
 
   /// A coordinate over the loops inside `id`.
   ir::Interval region(StageRef ref, const Expr& coordinate, LoopId id) const {
-    const StageInfo& info = tree_.stages.at(ref);
-    ir::Substitution values;
-    for (std::size_t i = 0; i < info.dims.size(); ++i)
-      if (info.coordinates[i].defined()) values.emplace_back(info.dims[i], info.coordinates[i]);
-    ir::Interval range = ir::bounds_of(ir::substitute(coordinate, values), ir::make_scope(), facts_);
+    ir::Interval range =
+        ir::bounds_of(ir::substitute(coordinate, tree_.coordinates_of(ref)), ir::make_scope(), facts_);
     for (LoopId inner : tree_.schedule_of(ref).loops) {
       if (inner == id) break;
       const LoopInfo& loop = tree_.loop(inner);

@@ -82,10 +82,7 @@ class Converter {
   }
 
   std::vector<Expr> placed(const std::vector<Expr>& coordinates, StageRef reader) const {
-    const StageInfo& info = tree_.stages.at(reader);
-    ir::Substitution values;
-    for (std::size_t i = 0; i < info.dims.size(); ++i)
-      if (info.coordinates[i].defined()) values.emplace_back(info.dims[i], info.coordinates[i]);
+    const ir::Substitution values = tree_.coordinates_of(reader);
     std::vector<Expr> result;
     for (const Expr& c : coordinates) result.push_back(ir::substitute(c, values));
     return result;

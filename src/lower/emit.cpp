@@ -387,11 +387,7 @@ class Emitter {
 
   /// An expression of a definition, with its coordinates as values of the loops.
   Expr place_in(const Expr& e, StageRef ref) {
-    const StageInfo& info = tree_.stages.at(ref);
-    ir::Substitution map;
-    for (std::size_t i = 0; i < info.dims.size(); ++i)
-      if (info.coordinates[i].defined()) map.emplace_back(info.dims[i], info.coordinates[i]);
-    const Expr value = expand_float8(with_loads(ir::substitute(e, map), ref));
+    const Expr value = expand_float8(with_loads(ir::substitute(e, tree_.coordinates_of(ref)), ref));
     return with_masked_loads(tree_, ref, buffers_of(ref.func), value);
   }
 

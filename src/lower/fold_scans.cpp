@@ -172,13 +172,7 @@ class ScanFolder {
     return parts;
   }
 
-  Expr placed(StageRef ref, const Expr& e) const {
-    const StageInfo& info = tree_.stages.at(ref);
-    ir::Substitution values;
-    for (std::size_t i = 0; i < info.dims.size(); ++i)
-      if (info.coordinates[i].defined()) values.emplace_back(info.dims[i], info.coordinates[i]);
-    return ir::substitute(e, values);
-  }
+  Expr placed(StageRef ref, const Expr& e) const { return ir::substitute(e, tree_.coordinates_of(ref)); }
 
   /// Whether the reader runs in no iteration of the loops in which the update does not.
   bool runs_together(StageRef reader) const {

@@ -106,10 +106,7 @@ Holders::Holders(const LoopTree& tree, const KernelInfo& kernel, StageRef user,
   for (const Guard& g : info.guards)
     if (g.tail != Tail::PredicateStores) needed_ = needed_ && g.condition;
   if (const Expr plain = parts_of(tree_.def(user_).predicate).plain; plain.defined()) {
-    ir::Substitution values;
-    for (std::size_t i = 0; i < info.dims.size(); ++i)
-      if (info.coordinates[i].defined()) values.emplace_back(info.dims[i], info.coordinates[i]);
-    needed_ = needed_ && ir::substitute(plain, values);
+    needed_ = needed_ && ir::substitute(plain, tree_.coordinates_of(user_));
   }
   needed_ = ir::simplify(needed_, tree_.facts);  // loops run beyond what is needed
   if (!ir::is_const(needed_)) facts_.assume(needed_);

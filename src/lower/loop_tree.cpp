@@ -334,6 +334,26 @@ std::string kernel_name(const LoopTree& tree, StageRef stage) {
   return name;
 }
 
+ir::Substitution LoopTree::coordinates_of(StageRef stage) const {
+  const StageInfo& info = stages.at(stage);
+  ir::Substitution values;
+  for (std::size_t i = 0; i < info.dims.size(); ++i)
+    if (info.coordinates[i].defined()) values.emplace_back(info.dims[i], info.coordinates[i]);
+  return values;
+}
+
+LoopId LoopTree::add_loop(StageRef owner, std::string name, ir::Binding binding, std::string origin) {
+  LoopInfo info;
+  info.var = ir::make_symbol(ir::SymbolKind::Loop, name);
+  info.min = ir::index(0);
+  info.binding = binding;
+  info.owner = owner;
+  info.name = std::move(name);
+  info.origin = std::move(origin);
+  loops.push_back(std::move(info));
+  return LoopId{static_cast<int>(loops.size()) - 1};
+}
+
 Expr LoopTree::own_slot(StageRef reader, FuncId of, const std::vector<Expr>& coordinates) const {
   const auto dealt = dealt_out.find(reader);
   if (dealt == dealt_out.end() || dealt->second.of != of) return {};

@@ -324,6 +324,10 @@ struct LoopTree {
     const auto found = conversions.find({reader, of});
     return found == conversions.end() ? std::nullopt : std::optional(found->second);
   }
+  /// The values of a stage's dimensions in terms of loops, to be put into its definition.
+  ir::Substitution coordinates_of(StageRef stage) const;
+  /// A loop that no directive has made, from 0 on.
+  LoopId add_loop(StageRef owner, std::string name, ir::Binding binding, std::string origin);
   /// The register in which the stage has the element of a Func, where its loops are dealt out alike;
   /// undefined: they are not, or it is another element.
   Expr own_slot(StageRef reader, FuncId of, const std::vector<Expr>& coordinates) const;

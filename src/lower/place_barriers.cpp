@@ -166,7 +166,7 @@ class Barriers {
   /// Whether tensor cores read shared memory there: not by the way of the threads.
   static bool multiplies(const Node& node) {
     if (node.kind == NodeKind::Body && node.instruction)
-      return node.instruction->engine == instr::Engine::WideTensor;
+      return instr::completes_as_product(*node.instruction);
     return std::any_of(node.children.begin(), node.children.end(), multiplies);
   }
 
@@ -326,7 +326,7 @@ class Barriers {
       if (node.kind == NodeKind::Publish) result.written.insert({node.stage.func, kPublished});
       if (node.kind != NodeKind::Body) return;
       require_ordered(*node.instruction, node.stage);
-      result.past_threads |= node.instruction->engine == instr::Engine::WideTensor;
+      result.past_threads |= instr::completes_as_product(*node.instruction);
       const bool later = completes_later(*node.instruction);
       if (is_shared(node.stage.func) || is_of_all(node.stage.func))
         (later ? result.started : result.written).insert({node.stage.func});

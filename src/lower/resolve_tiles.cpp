@@ -131,12 +131,13 @@ class Tiles {
     if (pure.empty()) return;
     const StageRef stage = chain.stage;
     const std::string name = tree_.loop(pure.back()).name;
-    std::vector<LoopId> order{add_loop(stage, name + ".o", ir::Binding::Serial)};
+    std::vector<LoopId> order{tree_.add_loop(stage, name + ".o", ir::Binding::Serial, kDealtOut)};
     tree_.loop(order[0]).partition = ir::Partition::Never;  // few rounds, each of which tests where it ends
     for (int axis = 2; axis >= 0; --axis) {
       if (axis > 0 && kernel_->threads[axis] == 1) continue;
-      order.push_back(add_loop(stage, axis == 0 ? name + ".t" : fmt::format("{}.t{}", name, "xyz"[axis]),
-                               ir::Binding::GpuThread));
+      order.push_back(tree_.add_loop(stage,
+                                     axis == 0 ? name + ".t" : fmt::format("{}.t{}", name, "xyz"[axis]),
+                                     ir::Binding::GpuThread, kDealtOut));
       tree_.loop(order.back()).axis = axis;
       tree_.loop(order.back()).extent = ir::index(kernel_->threads[axis]);
     }
@@ -149,18 +150,6 @@ class Tiles {
       body = std::move(loop);
     }
     chain = std::move(body);
-  }
-
-  LoopId add_loop(StageRef stage, std::string name, ir::Binding binding) {
-    LoopInfo info;
-    info.var = ir::make_symbol(ir::SymbolKind::Loop, name);
-    info.min = ir::index(0);
-    info.binding = binding;
-    info.owner = stage;
-    info.name = std::move(name);
-    info.origin = kDealtOut;
-    tree_.loops.push_back(std::move(info));
-    return LoopId{static_cast<int>(tree_.loops.size()) - 1};
   }
 
   // With constant shapes the flat position of an element decodes into loop values by constant divisions.

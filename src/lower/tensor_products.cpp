@@ -47,10 +47,8 @@ class TileProducts {
   using Values = std::vector<std::pair<LoopId, Expr>>;  ///< of the tile's loops; others are 0
 
   Expr index_of(const Expr& call, const Values& values) const {
-    const StageInfo& info = tree_.stages.at(stage_);
-    ir::Substitution dims, loops;
-    for (std::size_t i = 0; i < info.dims.size(); ++i)
-      if (info.coordinates[i].defined()) dims.emplace_back(info.dims[i], info.coordinates[i]);
+    const ir::Substitution dims = tree_.coordinates_of(stage_);
+    ir::Substitution loops;
     std::vector<LoopId> all = tile_.k;
     all.insert(all.end(), {tile_.m, tile_.n});
     for (const LoopId id : all) {

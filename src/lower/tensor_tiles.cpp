@@ -36,7 +36,8 @@ class Chooser {
   Chooser(LoopTree& tree, StageRef stage)
       : tree_(tree), stage_(stage), asked_(*tree.schedule_of(stage).tensor_core) {}
 
-  TensorTile run(KernelInfo& kernel) {
+  TensorTile run(KernelInfo& kernel, const std::vector<const Node*>& around) {
+    require_alone(around);
     if (asked_.m.size() > 1 || asked_.n.size() > 1)
       refuse("several loops along one side of the tile", tree_.loop(asked_.m.front()).name,
              "one loop in 'm' and in 'n', as fuse makes it");
@@ -71,6 +72,25 @@ class Chooser {
 
   std::int64_t extent(LoopId id) const {
     return constant_extent(tree_, tree_.loop(id), "loop of a tile", asked_.origin);
+  }
+
+  void require_alone(const std::vector<const Node*>& around) const {
+    for (const Node* node : around)
+      if (node->kind == NodeKind::Loop && tree_.loop(node->loop).binding == ir::Binding::GpuThread)
+        refuse("the tile stands inside a loop over threads, and all of them carry it out",
+               tree_.loop(node->loop).name, "sums computed at a loop over blocks, or a serial one inside it");
+    if (tree_.def(stage_).predicate.defined())
+      refuse("the sum is over points where a condition holds, and the instruction adds all",
+             ir::to_string(tree_.def(stage_).predicate), "a factor that is 0 where it does not");
+    require_untraced(stage_.func);
+  }
+
+  void require_untraced(FuncId func) const {
+    for (const schedule::Traced& traced : tree_.scheduled.traced)
+      if (traced.of == tree_.func(func).name)
+        refuse(fmt::format("{} asks for lines of '{}', and the instruction prints none", traced.origin,
+                           traced.of),
+               traced.of, "a trace of what reads the sums");
   }
 
   // ---- Operands
@@ -116,6 +136,7 @@ class Chooser {
   }
 
   void require_shared(FuncId func) const {
+    require_untraced(func);
     if (tree_.scheduled.of(func).memory == Memory::Shared) return;
     refuse(fmt::format("the operand '{}' is not in shared memory", tree_.func(func).name),
            tree_.func(func).name, fmt::format("store_in(shared) on '{}'", tree_.func(func).name));
@@ -144,7 +165,7 @@ class Chooser {
     if (!fits)
       refuse(fmt::format("there is no instruction that adds products of {} and {} to {}", a.str(), b.str(),
                          sum.str()),
-             sum.str(), "f16 and bf16 added to f32, f16, e4m3 and e5m2 to f16, s8 and u8 to s32");
+             sum.str(), "two of f16 or bf16 added to f32, of f16, e4m3 or e5m2 to f16, s8 and u8 to s32");
     if (!rule->integer() && rule->kept < 24 && sum == Float(32))
       refuse(fmt::format("the instruction adds products of {} and {} with {} bits, where the sum is of {}",
                          a.str(), b.str(), rule->kept, sum.str()),
@@ -228,8 +249,13 @@ class Dealer {
   Dealer(LoopTree& tree, StageRef stage, TensorTile& tile) : tree_(tree), stage_(stage), tile_(tile) {}
 
   void run(Node& nest) {
-    tree_.storage.at(stage_.func).layout = layout_of(tree_, stage_, tile_);
+    Storage& sums = tree_.storage.at(stage_.func);
+    sums.layout = layout_of(tree_, stage_, tile_);
+    require_whole(sums);
     walk(nest);
+    if (!tile_.thread.valid())
+      refuse(stage_, "other stages run in the loops of the tile", tree_.loop(tile_.m).name,
+             "loops of this stage alone");
     for (const Expr& call : {tile_.a, tile_.b}) copy_whole_tiles(FuncId{ir::callee_of(call)->index});
   }
 
@@ -240,9 +266,38 @@ class Dealer {
                  .message = std::move(message),
                  .func = func.name,
                  .stage = lang::stage_name(func, reader.stage),
-                 .directive = tree_.schedule_of(stage_).tensor_core->origin,
+                 .directive = origin(),
                  .value = std::move(value),
                  .legal = std::move(legal)});
+  }
+
+  const std::string& origin() const { return tree_.schedule_of(stage_).tensor_core->origin; }
+
+  /// The tile is all of the sums that there are at a time.
+  void require_whole(const Storage& sums) const {
+    const std::string& name = tree_.func(stage_.func).name;
+    for (std::size_t d = 0; d < sums.shape.size(); ++d) {
+      const std::int64_t held = sums.layout->extent(static_cast<int>(d));
+      if (sums.shape[d] >= 0 && sums.shape[d] <= held) continue;
+      const std::string& arg = tree_.func(stage_.func).args[d]->name;
+      refuse(stage_, fmt::format("the tile has {} of '{}' along '{}', and not all of it", held, name, arg),
+             sums.shape[d] < 0 ? "no constant bound" : std::to_string(sums.shape[d]),
+             fmt::format("'{}' computed at a loop where it is one tile, and its loops whole", name));
+    }
+    if (sums.copies > 1)
+      refuse(stage_, fmt::format("'{}' has a ring of {} slots", name, sums.copies),
+             std::to_string(sums.copies), fmt::format("no ring_buffer on '{}'", name));
+  }
+
+  /// What a directive says of a loop that is gone would be lost.
+  void require_plain(StageRef stage, LoopId id) const {
+    const LoopInfo& loop = tree_.loop(id);
+    const std::string lost =
+        !loop.prefetches.empty() ? loop.prefetches.front().origin : loop.partition_origin;
+    if (!lost.empty())
+      refuse(stage,
+             fmt::format("the loop '{}' becomes the instruction's, and {} has no effect", loop.name, lost),
+             loop.name, "that directive on another loop");
   }
 
   static const Node* body_of(const Node& node) {
@@ -281,6 +336,7 @@ class Dealer {
   void replace_tile(Node& node) {
     Node* top = &node;
     while (top->kind == NodeKind::Loop && !is_of_tile(top->loop)) top = &top->children[0];
+    for (const Node* n = top; n->kind == NodeKind::Loop; n = &n->children[0]) require_plain(stage_, n->loop);
     tile_.thread = thread_loop(stage_);
     Node loop{.kind = NodeKind::Loop, .stage = stage_, .loop = tile_.thread};
     loop.children.push_back({.kind = NodeKind::Body, .stage = stage_, .instruction = tile_.record});
@@ -354,13 +410,7 @@ class Dealer {
     return box.max + ir::index(1);
   }
 
-  Expr placed(StageRef stage, const Expr& e) const {
-    const StageInfo& info = tree_.stages.at(stage);
-    ir::Substitution values;
-    for (std::size_t i = 0; i < info.dims.size(); ++i)
-      if (info.coordinates[i].defined()) values.emplace_back(info.dims[i], info.coordinates[i]);
-    return ir::substitute(e, values);
-  }
+  Expr placed(StageRef stage, const Expr& e) const { return ir::substitute(e, tree_.coordinates_of(stage)); }
 
   /// Boxes beyond the end are zeros, so that ragged tiles are copied whole.
   void copy_whole_tiles(FuncId operand) {
@@ -378,19 +428,13 @@ class Dealer {
   // ---- Element by element
 
   LoopId add_loop(StageRef stage, std::string name, ir::Binding binding, std::int64_t extent) {
-    LoopInfo info;
-    info.var = ir::make_symbol(ir::SymbolKind::Loop, name);
-    info.min = ir::index(0);
-    info.extent = ir::index(extent);
-    info.binding = binding;
-    info.owner = stage;
-    info.name = std::move(name);
-    info.partition = ir::Partition::Never;
-    info.in_text = true;
-    info.origin = tree_.schedule_of(stage_).tensor_core->origin;
-    tree_.facts.set_range(info.var, info.min, ir::index(extent - 1));
-    tree_.loops.push_back(std::move(info));
-    return LoopId{static_cast<int>(tree_.loops.size()) - 1};
+    const LoopId id = tree_.add_loop(stage, std::move(name), binding, origin());
+    LoopInfo& loop = tree_.loop(id);
+    loop.extent = ir::index(extent);
+    loop.partition = ir::Partition::Never;
+    loop.in_text = true;
+    tree_.facts.set_range(loop.var, loop.min, ir::index(extent - 1));
+    return id;
   }
 
   LoopId thread_loop(StageRef stage) {
@@ -430,6 +474,7 @@ class Dealer {
 
   void deal_out(Node& node, StageRef reader) {
     const std::vector<LoopId> moved = loops_along(node, reader);
+    require_own_places(reader, moved);
     std::vector<LoopId> kept, order;
     for (Node* n = &node; n->kind == NodeKind::Loop; n = &n->children[0]) {
       if (std::find(moved.begin(), moved.end(), n->loop) == moved.end()) kept.push_back(n->loop);
@@ -452,6 +497,24 @@ class Dealer {
     }
     node = std::move(inner);
     tree_.dealt_out[reader] = dealt;
+  }
+
+  /// What threads compute of their sums goes where no other thread's does, and is not dealt out otherwise.
+  void require_own_places(StageRef reader, const std::vector<LoopId>& moved) const {
+    const std::string &name = tree_.func(reader.func).name, &sums = tree_.func(stage_.func).name;
+    for (const LoopId id : moved) {
+      if (!id.valid()) continue;
+      require_plain(reader, id);
+      if (tree_.loop(id).reduction)
+        refuse(reader,
+               fmt::format("'{}' reduces '{}' along the tile, which threads have parts of", name, sums),
+               tree_.loop(id).name,
+               fmt::format("a copy of '{}' in shared memory, and the reduction of that", sums));
+    }
+    if (reader.func != stage_.func && tree_.scheduled.of(reader.func).memory == Memory::Register)
+      refuse(reader,
+             fmt::format("'{}' is computed of '{}' element by element, in registers of its own", name, sums),
+             name, fmt::format("'{}' inlined, or in shared memory", name));
   }
 
   /// By dimension of the sums, the loop that moves along it; invalid: none does.
@@ -483,6 +546,13 @@ class Dealer {
 
   void substitute_loops(StageRef reader, const std::vector<LoopId>& moved, const DealtOut& dealt) {
     StageInfo& info = tree_.stages.at(reader);
+    const bool fills = reader == StageRef{stage_.func, 0};  // the whole tile, ragged or not
+    if (fills && !calls_in(tree_.def(reader)).empty())
+      refuse(reader,
+             fmt::format("'{}' begins from what is read, and a tile is filled beyond the ends of that",
+                         tree_.func(stage_.func).name),
+             ir::to_string(tree_.def(reader).value),
+             "a sum from a constant, and the rest added by what reads it");
     ir::Substitution values;
     std::vector<Guard> ends;
     for (std::size_t d = 0; d < moved.size(); ++d) {
@@ -490,12 +560,12 @@ class Dealer {
       const LoopInfo& loop = tree_.loop(moved[d]);
       values.emplace_back(loop.var, loop.min + dealt.positions[d]);
       const std::int64_t all = tree_.storage.at(stage_.func).layout->extent(static_cast<int>(d));
-      if (reader.func != stage_.func && !ir::prove_equal(loop.extent, ir::index(all), tree_.facts))
+      if (!fills && !ir::prove_equal(loop.extent, ir::index(all), tree_.facts))
         ends.push_back({dealt.positions[d] < loop.extent, Tail::Predicate, loop.origin});
     }
     for (Expr& e : info.coordinates)
       if (e.defined()) e = ir::simplify(ir::substitute(e, values), tree_.facts);
-    if (reader.func == stage_.func) info.guards.clear();  // the whole tile
+    if (fills) info.guards.clear();
     for (Guard& g : info.guards) {
       g.condition = ir::simplify(ir::substitute(g.condition, values), tree_.facts);
       g.tail = Tail::Predicate;
@@ -512,9 +582,9 @@ class Dealer {
 }  // namespace
 
 void choose_tensor_tiles(LoopTree& tree, const Node& nest, KernelInfo& kernel) {
-  visit(nest, [&](const Node& node, const std::vector<const Node*>&) {
+  visit(nest, [&](const Node& node, const std::vector<const Node*>& around) {
     if (node.kind != NodeKind::Body || !tree.schedule_of(node.stage).tensor_core) return;
-    tree.tensor_tiles[node.stage] = Chooser(tree, node.stage).run(kernel);
+    tree.tensor_tiles[node.stage] = Chooser(tree, node.stage).run(kernel, around);
   });
 }
 

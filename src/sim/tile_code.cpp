@@ -21,10 +21,6 @@ void deal(TileOperand& operand, const layout::Layout& layout, int threads) {
     }
 }
 
-bool is_handed_in_order(const instr::Instruction& record) {
-  return record.engine != instr::Engine::WideTensor;
-}
-
 }  // namespace
 
 TileOperand Builder::tile_operand(const ir::OperandUse& use, const Operand& operand, int threads,
@@ -56,9 +52,9 @@ void Builder::tile(const ir::Stmt& s) {
       note_written(code_.accesses[site.operands[static_cast<std::size_t>(a.operand)].access].buffer);
   Register adds;
   if (record.rule) adds = value(s->exprs.at(use.operands.size()), 1);
-  Instruction& i = record.rule == nullptr       ? emit(run_move, "TileMove")
-                   : is_handed_in_order(record) ? emit(run_product, "Product")
-                                                : emit(run_wide_product, "WideProduct");
+  Instruction& i = record.rule == nullptr                ? emit(run_move, "TileMove")
+                   : instr::completes_as_product(record) ? emit(run_wide_product, "WideProduct")
+                                                         : emit(run_product, "Product");
   i.c = adds;
   i.target = static_cast<int>(code_.tiles.size());
   const bool to_memory = site.operands.front().place == Operand::Place::Rows;

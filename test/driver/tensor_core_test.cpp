@@ -79,7 +79,10 @@ TEST(TensorCores, MultiplyAllTypes) {
                                   {Int(8), Int(8), Int(32)},
                                   {UInt(8), Int(8), Int(32)},
                                   {Int(8), UInt(8), Int(32)},
-                                  {UInt(8), UInt(8), Int(32)}}) {
+                                  {UInt(8), UInt(8), Int(32)},
+                                  {Float(16), Float(16), Float(16)},
+                                  {E4M3(), E4M3(), Float(16)},
+                                  {E5M2(), E5M2(), Float(16)}}) {
     const int depth = 128 / a.bytes();
     Product{.a = a, .b = b, .sum = sum, .result = sum, .depth = depth}.check(64, 64, 2 * depth);
     Product{.a = a, .b = b, .sum = sum, .result = sum, .depth = depth, .stages = 2}.check(100, 80, 48);
@@ -135,6 +138,32 @@ TEST(TensorCores, SumOverSeveralLoops) {
   EXPECT_TRUE(found.clean()) << found.str();
 }
 
+TEST(TensorCores, HaveTilesOfSeveralLoopsAndBatches) {
+  // f(n, m, b) = sum over taps t and channels k of a(k, m + t, b) * w(k, n, t), all taps in one tile.
+  Dim M("M"), N("N"), K("K"), B("B");
+  ImageParam A(Float(16), {K, M + 2, B}, "A"), W(Float(16), {K, N, 3}, "W");
+  Var n("n"), m("m"), b("b");
+  RDom r({{0, K}, {0, 3}}, {"k", "t"});
+  Func acc("acc"), C("C");
+  acc(n, m, b) += cast<float>(A(r[0], m + r[1], b)) * cast<float>(W(r[0], n, r[1]));
+  C(n, m, b) = acc(n, m, b);
+  const Pipeline taps("taps", {A, W}, {Output(C, {N, M, B})});
+  Schedule s;
+  s["C"].tile("n", "m", "no", "mo", "ni", "mi", 64, 64).gpu_blocks("no", "mo", "b");
+  s["acc"].compute_at("C", "no").store_in(Memory::Register);
+  s["acc"].update().split("k", "ko", "ki", 64).reorder("ki", "t", "n", "m", "b", "ko");
+  s["acc"].update().tensor_core({"m"}, {"n"}, {"t", "ki"});
+  for (const char* operand : {"A", "W"}) {
+    const Stage c = s.in(operand, {"acc"});
+    s[c].compute_at(s["acc"].update(), "ko").store_in(Memory::Shared).copy(Copy::Tma).swizzle(128);
+  }
+  const std::vector<Buffer> inputs = {random_buffer(Float(16), {128, 102, 3}, 1),
+                                      random_buffer(Float(16), {128, 72, 3}, 2)};
+  const Verification found =
+      taps.verify(s, "sm_90a", inputs, {}, {{"M", 100}, {"N", 72}, {"K", 128}, {"B", 3}});
+  EXPECT_TRUE(found.clean()) << found.str();
+}
+
 void expect_refused(const Pipeline& p, const Schedule& s, const std::vector<std::string>& parts,
                     const Target& on = target) {
   try {
@@ -160,6 +189,80 @@ TEST(TensorCores, SayWhatTheyCannotDo) {
   refused({.a = E4M3(), .b = E4M3(), .depth = 128}, {"13 bits"});
   expect_refused(Product{}.pipeline(), Product{}.schedule(), {"sm_90 has no products of four warps"},
                  Target::interpreter("sm_90"));
+}
+
+/// A product whose definition and consumer are given, under Product's schedule.
+struct Around {
+  Product p;
+  Dim M{"M"}, N{"N"}, K{"K"};
+  ImageParam A{BFloat(16), {K, M}, "A"}, B{BFloat(16), {K, N}, "B"}, start{Float(32), {N}, "start"};
+  Var n{"n"}, m{"m"};
+  RDom k{0, K, "k"};
+  Func acc{"acc"}, C{"C"};
+  void add() { acc(n, m) += cast<float>(A(k, m)) * cast<float>(B(k, n)); }
+  Pipeline pipeline(std::vector<ImageParam> inputs) {
+    C(n, m) = acc(n, m);
+    return Pipeline("around", {inputs.begin(), inputs.end()}, {Output(C, {N, M})});
+  }
+};
+
+TEST(TensorCores, RefuseWhatTheyWouldLose) {
+  Around begins, where, traced, ring, partitioned, larger;
+  begins.acc(begins.n, begins.m) = begins.start(begins.n);
+  begins.add();
+  expect_refused(begins.pipeline({begins.A, begins.B, begins.start}), begins.p.schedule(),
+                 {"'acc' begins from what is read"});
+  where.k.where(where.k.x() != 3);
+  where.add();
+  expect_refused(where.pipeline({where.A, where.B}), where.p.schedule(), {"points where a condition holds"});
+  traced.add();
+  Schedule s = traced.p.schedule();
+  s.trace("acc");
+  expect_refused(traced.pipeline({traced.A, traced.B}), s, {"asks for lines of 'acc'"});
+  partitioned.add();
+  Schedule cut = partitioned.p.schedule();
+  cut["C"].partition("ni", Partition::Never);
+  expect_refused(partitioned.pipeline({partitioned.A, partitioned.B}), cut, {"partition", "has no effect"});
+  larger.add();
+  Schedule part;
+  part["C"].tile("n", "m", "no", "mo", "ni", "mi", 64, 128).gpu_blocks("no", "mo");
+  part["acc"].compute_at("C", "no").store_in(Memory::Register);
+  part["acc"]
+      .update()
+      .split("k", "ko", "ki", 64)
+      .split("m", "mp", "mq", 64)
+      .reorder("ki", "n", "mq", "mp", "ko");
+  part["acc"].update().tensor_core({"mq"}, {"n"}, {"ki"});
+  Product::copy(part, "A", 64, BFloat(16));
+  Product::copy(part, "B", 64, BFloat(16));
+  expect_refused(larger.pipeline({larger.A, larger.B}), part, {"the tile has 64 of 'acc' along 'm'", "128"});
+}
+
+TEST(TensorCores, RefuseConsumersOfAnotherKind) {
+  Around rows, own;
+  rows.add();
+  Func top("top");
+  RDom r(0, rows.N, "r");
+  top(rows.m) = -1000.0f;
+  top(rows.m) = max(top(rows.m), rows.acc(r, rows.m));
+  Schedule s;
+  s["top"].compute_root().split("m", "mo", "mi", 64).gpu_blocks("mo");
+  s["top"].update().split("m", "mo", "mi", 64).split("r", "ro", "ri", 64).reorder("ri", "mi", "ro", "mo");
+  s["top"].update().gpu_blocks("mo");
+  s["acc"].compute_at(s["top"].update(), "ro").store_in(Memory::Register);
+  s["acc"].update().split("k", "ko", "ki", 64).reorder("ki", "n", "m", "ko");
+  s["acc"].update().tensor_core({"m"}, {"n"}, {"ki"});
+  Product::copy(s, "A", 64, BFloat(16));
+  Product::copy(s, "B", 64, BFloat(16));
+  expect_refused(Pipeline("rows", {rows.A, rows.B}, {Output(top, {rows.M})}), s, {"'top' reduces 'acc'"});
+  own.add();
+  Func scaled("scaled");
+  scaled(own.n, own.m) = own.acc(own.n, own.m) * 2.0f;
+  own.C(own.n, own.m) = scaled(own.n, own.m);
+  Schedule kept = own.p.schedule();
+  kept["scaled"].compute_at("C", "no").store_in(Memory::Register);
+  expect_refused(Pipeline("own", {own.A, own.B}, {Output(own.C, {own.N, own.M})}), kept,
+                 {"'scaled'", "in registers of its own"});
 }
 
 TEST(TensorCores, SayWhatOperandsMustBe) {

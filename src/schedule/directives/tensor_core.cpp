@@ -122,13 +122,20 @@ DirectiveSpec tensor_core_spec() {
                 .optional = true,
                 .choices = instruction_options()}},
       .reorders = "sums are taken in parts, and cut where the hardware cuts them",
-      .refused = {"the target has no tensor cores, or not that instruction",
-                  "the stage is no sum of products of two operands of one type that tensor cores have",
-                  "a loop in `k` is no reduction loop, or one in `m` or `n` is; one is bound, unrolled or "
-                  "vectorised",
-                  "another loop stands inside those of the tile",
-                  "the tile is no multiple of the instruction's, or the Func is not in registers of a block",
-                  "an operand is not in shared memory, or lies there as the instruction cannot read it"},
+      .refused =
+          {"the target has no tensor cores, or not that instruction",
+           "the stage is no sum of products of two operands of one type that tensor cores have",
+           "a loop in `k` is no reduction loop, or one in `m` or `n` is; one is bound, unrolled or "
+           "vectorised",
+           "another loop stands inside those of the tile",
+           "the tile is no multiple of the instruction's, or the Func is not in registers of a block",
+           "the Func has more than one tile at a time, begins from what is read, or is summed where a "
+           "condition holds",
+           "what reads it reduces along the tile, is in registers of its own, or has loops that are "
+           "bound, unrolled or vectorised",
+           "trace asks for lines of it or of an operand; partition or prefetch is said of a loop of the "
+           "tile",
+           "an operand is not in shared memory, or lies there as the instruction cannot read it"},
       .apply = apply,
       .check = check,
       .cpp = in_cpp};
