@@ -81,6 +81,12 @@ struct Grouped {
   Factor by;
 };
 
+/// What a role of a block has: whole warps, and the registers that each of their threads may use.
+struct RoleSize {
+  Factor warps;
+  Factor registers = 0;  ///< 0: what every thread of the block has as it begins
+};
+
 /// A loop by name.
 struct LoopName {
   LoopName(const Var& var) : name(var.name()) {}
@@ -91,11 +97,14 @@ struct LoopName {
   std::string name;
 };
 
+class Stage;
+
 /// A Func or input by name, as an argument of a directive. Where a stage is meant the text may also be that
 /// of a stage: "acc.update(0)", or "acc.pure" for stage 0 of a Func with updates.
 struct FuncName {
   FuncName(const Func& func) : name(func.name()) {}
   FuncName(const ImageParam& image) : name(image.name()) {}
+  FuncName(const Stage& stage);  ///< the Func whose stage it is
   template <std::convertible_to<std::string_view> Text>
   FuncName(const Text& name) : name(std::string_view(name)) {}
   std::string name;
@@ -381,6 +390,7 @@ class Stage {
 
  private:
   friend class Schedule;
+  friend struct FuncName;
   Schedule* schedule_;
   std::string func_;
   int stage_;
@@ -413,6 +423,11 @@ class Schedule {
   /// The kernel is for these values of a size alone: the compiler uses it, and a call with another value is
   /// an error. Several assumptions of one size all hold. It does not matter where in the list they stand.
   Schedule& assume(const SizeName& size, const Assumption& assumption);
+
+  /// Gives some warps of a block a part of its work: they compute the Funcs named, and what is computed for
+  /// those and no role has, while other warps compute the rest. Between roles values go through shared
+  /// memory, in rings of as many slots as `pipeline` or `ring_buffer` say.
+  void role(const std::string& name, const std::vector<FuncName>& funcs, const RoleSize& size);
 
   /// The kernel is for arguments whose memory lies so: the compiler uses it, and a call with another is an
   /// error.

@@ -92,9 +92,15 @@ class MemoryPass {
   void make_ring(FuncId func, StageRef kernel_stage) {
     const auto of = tree_.ring_of.find(func);
     if (of == tree_.ring_of.end() || tree_.rings[of->second].ring) return;
-    RingUse& use = tree_.rings[of->second];
+    make_ring(func, tree_.rings[of->second], kernel_stage);
+    if (const Channel* channel = tree_.channel_of(func))
+      make_ring(func, tree_.rings[channel->empty], kernel_stage);
+  }
+
+  void make_ring(FuncId func, RingUse& use, StageRef kernel_stage) {
     const std::int64_t offset = reserve_shared(func, use.slots * ir::kBarrierBytes, 0, kernel_stage);
-    use.ring = std::make_shared<const ir::Ring>(ir::Ring{use.name, use.slots, offset});
+    use.ring = std::make_shared<const ir::Ring>(ir::Ring{
+        .name = use.name, .slots = use.slots, .offset = offset, .arrivals = use.arrivals, .open = use.open});
     tree_.kernels.at(kernel_stage).rings.push_back(use.ring);
   }
 

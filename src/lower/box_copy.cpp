@@ -231,7 +231,8 @@ class TensorBox : CopiedLoops {
     const ir::BufferPtr& to = store_->buffer();
     const ir::TensorMap map{source_->name + ".boxes", source_, extents_, to->swizzle,
                             tree_.scheduled.of(func().id).copy_origin};
-    return ir::box_store({to, ring().ring, true, std::make_shared<const ir::TensorMap>(map)},
+    const bool of_warp = ring().arrivals > 0;  // a role's
+    return ir::box_store({to, ring().ring, !of_warp, std::make_shared<const ir::TensorMap>(map), of_warp},
                          {.index = index_, .slot = ring().slot, .start = start_});
   }
 

@@ -26,6 +26,7 @@
 #include "lower/one_sided_masks.h"
 #include "lower/partial_results.h"
 #include "lower/passes.h"
+#include "lower/run_roles.h"
 #include "lower/store_values.h"
 #include "lower/tensor_products.h"
 #include "lower/trace_lines.h"
@@ -77,6 +78,7 @@ class Emitter {
   // ---- Nodes
 
   ir::Stmt children(const Node& node) {
+    if (!node.children.empty() && node.children.front().kind == NodeKind::Role) return emit_roles(node);
     std::vector<ir::Stmt> stmts;
     for (const Node& child : node.children)
       stmts.push_back(node.kind == NodeKind::Produce && publishes(child) ? emit_published(child)
@@ -125,29 +127,36 @@ class Emitter {
       case NodeKind::Sync:
         return ir::synchronise(node.sync, node.slot);
       case NodeKind::First:
-        return emit_first(node);
       case NodeKind::Ahead:
-        return emit_iteration(node, ir::make_var(tree_.loop(node.loop).var) + ir::index(node.count));
+      case NodeKind::Behind:
+      case NodeKind::Last:
+        return emit_iterations(node);
+      case NodeKind::Role:
+        return children(node);
     }
     return nullptr;
   }
 
-  /// What a pipeline starts before its loop.
-  ir::Stmt emit_first(const Node& node) {
-    const ir::LoopInfo info = first_loop(tree_, node);
-    const ir::Stmt body = emit_iteration(node, tree_.loop(node.loop).min + ir::make_var(info.var));
-    return ir::for_loop(info, ir::index(0), ir::index(node.count), body);
+  /// Guards stand there as they do in the iteration at hand.
+  ir::Stmt emit_iterations(const Node& node) {
+    const auto guards_before = placed_;
+    const ir::Stmt s = in_other_iterations(tree_, node, [&](const Node& child) { return emit_node(child); });
+    placed_ = guards_before;
+    return s;
   }
 
-  /// The children for an iteration of the loop; commits happen whether there is that one or not.
-  ir::Stmt emit_iteration(const Node& node, const Expr& iteration) {
+  /// Roles run side by side: each has the guards of the loops around it.
+  ir::Stmt emit_roles(const Node& node) {
+    std::vector<ir::Stmt> parts;
     const auto guards_before = placed_;
-    std::vector<ir::Stmt> stmts, syncs;
-    for (const Node& child : node.children)
-      (child.sync.kind == ir::SyncInfo::Kind::Commit ? syncs : stmts).push_back(emit_node(child));
-    placed_ = guards_before;
-    syncs.insert(syncs.begin(), in_iteration(tree_.loop(node.loop), ir::block(std::move(stmts)), iteration));
-    return ir::block(std::move(syncs));
+    auto in_any = placed_;
+    for (const Node& role : node.children) {
+      placed_ = guards_before;
+      parts.push_back(children(role));
+      in_any.insert(placed_.begin(), placed_.end());
+    }
+    placed_ = std::move(in_any);
+    return run_roles(tree_, node.children.front().stage, std::move(parts));
   }
 
   CombineThreads combine_threads(StageRef ref) { return {tree_, ref, *partial_results(ref), open_}; }

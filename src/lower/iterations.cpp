@@ -12,7 +12,8 @@ bool is_pipeline(const Node& loop) {
                      [](const Node& child) { return child.kind == NodeKind::Ahead; });
 }
 
-ir::LoopInfo first_loop(const LoopTree& tree, const Node& first) {
+/// The loop over the iterations of a First node, counted from 0.
+static ir::LoopInfo first_loop(const LoopTree& tree, const Node& first) {
   ir::LoopInfo info{.var = ir::make_symbol(ir::SymbolKind::Loop, tree.loop(first.loop).name + ".first"),
                     .func = tree.func(first.stage.func).name};
   for (const schedule::SoftwarePipeline& p : tree.schedule_of(first.stage).pipelines)
@@ -32,9 +33,45 @@ ir::Stmt with_names(const LoopInfo& loop, ir::Stmt s, bool used_alone) {
   return s;
 }
 
-ir::Stmt in_iteration(const LoopInfo& loop, const ir::Stmt& s, const Expr& iteration) {
+namespace {
+
+/// What stands in the body of the loop, as it is in `iteration` and if the loop has that one, with names of
+/// its own.
+ir::Stmt in_iteration(const LoopInfo& loop, const ir::Stmt& s, const Expr& iteration, const Expr& exists) {
   const ir::Stmt own = fresh_copy(with_names(loop, s, true));
-  return ir::if_then(iteration < loop.min + loop.extent, ir::substitute(own, {{loop.var, iteration}}));
+  return ir::if_then(exists, ir::substitute(own, {{loop.var, iteration}}));
+}
+
+/// The children for an iteration of the loop, if it exists; commits happen whether it does or not.
+ir::Stmt in_iteration(const LoopTree& tree, const Node& node, const Expr& iteration, const Expr& exists,
+                      const std::function<ir::Stmt(const Node&)>& emit) {
+  std::vector<ir::Stmt> stmts, syncs;
+  for (const Node& child : node.children)
+    (child.sync.kind == ir::SyncInfo::Kind::Commit ? syncs : stmts).push_back(emit(child));
+  syncs.insert(syncs.begin(),
+               in_iteration(tree.loop(node.loop), ir::block(std::move(stmts)), iteration, exists));
+  return ir::block(std::move(syncs));
+}
+
+}  // namespace
+
+ir::Stmt in_other_iterations(const LoopTree& tree, const Node& node,
+                             const std::function<ir::Stmt(const Node&)>& emit) {
+  const LoopInfo& loop = tree.loop(node.loop);
+  const Expr here = ir::make_var(loop.var), end = loop.min + loop.extent, count = ir::index(node.count);
+  switch (node.kind) {
+    case NodeKind::Ahead:
+      return in_iteration(tree, node, here + count, here + count < end, emit);
+    case NodeKind::Behind:
+      return in_iteration(tree, node, here - count, here - count >= loop.min, emit);
+    case NodeKind::Last:
+      return in_iteration(tree, node, end - ir::index(1), loop.extent > ir::index(0), emit);
+    default:
+      break;
+  }
+  const ir::LoopInfo info = first_loop(tree, node);
+  const Expr first = loop.min + ir::make_var(info.var);
+  return ir::for_loop(info, ir::index(0), count, in_iteration(tree, node, first, first < end, emit));
 }
 
 ir::LoopInfo shown(const LoopTree& tree, const Node& node) {

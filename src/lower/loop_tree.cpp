@@ -99,8 +99,24 @@ class Printer {
         line(
             fmt::format("for the iteration of {} that is {} later:", tree_.loop(node.loop).name, node.count));
         break;
+      case NodeKind::Behind:
+        line(fmt::format("for the iteration of {} that was {} before:", tree_.loop(node.loop).name,
+                         node.count));
+        break;
+      case NodeKind::Last:
+        line(fmt::format("for the last iteration of {}:", tree_.loop(node.loop).name));
+        break;
+      case NodeKind::Role:
+        line(role_text(tree_.kernels.at(node.stage).roles[static_cast<std::size_t>(node.count)]));
+        break;
     }
     print_children(node);
+  }
+
+  std::string role_text(const RoleInfo& info) {
+    const schedule::Role& role = tree_.scheduled.roles[info.role];
+    return fmt::format("role {}, threads {} to {}:  # {}", role.name, info.first,
+                       info.first + info.threads - 1, role.origin);
   }
 
   std::string produced(FuncId first) {

@@ -3,6 +3,7 @@
 // A loop has an id, an extent, a binding and an ordered list of children; stages refer to loops; several
 // stages may share one. Statements (ir::Stmt) are made from it only by the emit pass.
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
@@ -51,14 +52,17 @@ enum class NodeKind {
   First,    ///< the children run for each of the first `count` iterations of a loop that follows, where it
             ///< has them
   Ahead,    ///< inside a loop: the children run for the iteration `count` later, where there is one
+  Behind,   ///< inside a loop: the children run for the iteration `count` before, where there was one
+  Last,     ///< the children run for the last iteration of a loop that stands before, where it had one
+  Role,     ///< the children are run by the warps of a role, while those of its neighbours run theirs
 };
 
 struct Node {
   NodeKind kind;
   FuncId func;             ///< Realize, Produce
-  StageRef stage;          ///< Loop (its owner), Body, Reduce, Send, Combine, Publish
-  LoopId loop;             ///< Loop, First, Ahead
-  std::int64_t count = 0;  ///< First, Ahead
+  StageRef stage;          ///< Loop (its owner), Body, Reduce, Send, Combine, Publish; Role: the kernel's
+  LoopId loop;             ///< Loop, First, Ahead, Behind, Last
+  std::int64_t count = 0;  ///< First, Ahead, Behind; Role: which of the kernel's
   ir::SyncInfo sync;       ///< Sync
   Expr slot;               ///< Sync of a ring: which slot
   const instr::Instruction* instruction = nullptr;  ///< Body: what carries it out, set by the pipeline pass
@@ -231,6 +235,14 @@ struct RingUse {
   int slots = 1;
   Expr slot;         ///< the one in use, in terms of loops
   ir::RingPtr ring;  ///< set by the memory pass
+  int arrivals = 0;  ///< between roles: warps that arrive in a phase
+  bool open = false;
+};
+
+/// What one role computes and another one reads, in the same iterations of a loop around both.
+struct Channel {
+  std::vector<FuncId> funcs;
+  std::size_t full = 0, empty = 0;  ///< into LoopTree::rings: what tells readers and writers to go on
 };
 
 /// How a stage reads what other threads hold in registers, set by the tiles pass: a layout is converted.
@@ -260,12 +272,26 @@ struct DealtOut {
   Expr slot;                    ///< the register
 };
 
+/// Threads of a block that run some of its nests.
+struct RoleInfo {
+  std::size_t role = 0;  ///< of Scheduled::roles
+  std::int64_t first = 0, threads = 0;
+  bool copies = false;  ///< it does nothing but start copies, which is one warp's work
+};
+
 /// A nest of a root stage that becomes a kernel, keyed by its stage.
 struct KernelInfo {
-  std::array<std::int64_t, 3> threads{1, 1, 1};  ///< of the block, by axis: the largest bound extent
-  std::int64_t cluster = 1;                      ///< blocks of a cluster
-  std::int64_t shared_bytes = 0;                 ///< set by the memory pass
-  std::vector<ir::RingPtr> rings;                ///< set by the memory pass
+  /// Of the block, by axis: the largest bound extent. With roles: of the one that computes, whose threads are
+  /// the first; those of others follow along x.
+  std::array<std::int64_t, 3> threads{1, 1, 1};
+  std::vector<RoleInfo> roles;     ///< the one that computes first; empty: none
+  std::int64_t cluster = 1;        ///< blocks of a cluster
+  std::int64_t shared_bytes = 0;   ///< set by the memory pass
+  std::vector<ir::RingPtr> rings;  ///< set by the memory pass
+  std::int64_t all_threads() const {
+    if (!roles.empty()) return roles.back().first + roles.back().threads;
+    return threads[0] * threads[1] * threads[2];
+  }
 };
 
 struct LoopTree {
@@ -283,6 +309,7 @@ struct LoopTree {
   std::map<StageRef, DealtOut> dealt_out;          ///< set by the tiles pass
   std::vector<RingUse> rings;                      ///< set by the pipeline pass
   std::map<FuncId, std::size_t> ring_of;           ///< of Funcs that are copied in bulk: into `rings`
+  std::vector<Channel> channels;                   ///< between roles; set by the pipeline pass
   /// By reader and the Func in registers that it reads; without an entry each thread reads its own elements.
   std::map<std::pair<StageRef, FuncId>, Conversion> conversions;
   std::vector<ir::BufferPtr> inputs;                       ///< by InputId
@@ -336,6 +363,12 @@ struct LoopTree {
     for (const auto& [read, conversion] : conversions)
       if (read.first == stage && conversion == Conversion::Shuffles) return true;
     return false;
+  }
+  /// The channel between roles that the Func is part of; null: none.
+  const Channel* channel_of(FuncId id) const {
+    for (const Channel& c : channels)
+      if (std::find(c.funcs.begin(), c.funcs.end(), id) != c.funcs.end()) return &c;
+    return nullptr;
   }
   const Kept* find_kept(FuncId id) const {
     for (const Kept& k : kept)

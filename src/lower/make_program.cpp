@@ -32,7 +32,8 @@ class KernelBinder {
       f_.grid[0] = ir::index(f_.cluster);
       f_.block_vars[0] = ir::make_symbol(ir::SymbolKind::Thread, "block_x");
     }
-    f_.max_threads = info.threads[0] * info.threads[1] * info.threads[2];
+    f_.max_threads = info.all_threads();
+    if (!info.roles.empty()) f_.block[0] = ir::index(info.all_threads());
     f_.shared_bytes = info.shared_bytes;
     f_.rings = info.rings;
   }
@@ -81,7 +82,9 @@ class KernelBinder {
       all = (x + schedule::warp_lanes - 1) / schedule::warp_lanes;
     }
     ir::Stmt body = run(ir::substitute(s->body(), {{loop.var, s->exprs[0] + thread}}));
-    if (ir::is_int(s->exprs[1], all)) return body;
+    const bool whole = ir::is_int(s->exprs[1], all) ||
+                       (loop.part == ir::ThreadPart::Whole && ir::equal(s->exprs[1], f_.block[loop.axis]));
+    if (whole) return body;
     return ir::if_then(thread < s->exprs[1], body);
   }
 

@@ -25,6 +25,7 @@
 #include <set>
 
 #include "lower/passes.h"
+#include "lower/role_sync.h"
 
 namespace calotype::lower {
 namespace {
@@ -72,6 +73,7 @@ class Barriers {
     place_of_pipelines(tree_.root);
     turn_rings(tree_.root);
     wait_for_products(tree_.root);
+    exchange(tree_.root);
     visit_root(tree_.root);
   }
 
@@ -174,7 +176,7 @@ class Barriers {
   void wait_for_products(Node& node) const {
     for (std::size_t i = 0; i < node.children.size(); ++i) {
       Node& child = node.children[i];
-      if (!is_leaf(child)) {
+      if (!is_thread_loop(child)) {
         wait_for_products(child);
         continue;
       }
@@ -185,6 +187,27 @@ class Barriers {
                            sync_node(Kind::ProductFence));
       i += 3;
     }
+  }
+
+  // ---- Roles
+
+  void exchange(Node& node) const {
+    if (node.kind == NodeKind::Role) return exchange_between_roles(tree_, node);
+    for (Node& child : node.children) exchange(child);
+  }
+
+  /// What one role computes and another reads is between them: their rings order that.
+  bool is_between_roles(FuncId func) const { return tree_.channel_of(func) != nullptr; }
+
+  /// The warps of a role meet by themselves.
+  ir::SyncInfo meeting(bool cluster, std::string reason) const {
+    ir::SyncInfo sync{.kind = cluster ? Kind::Cluster : Kind::Block, .reason = std::move(reason)};
+    if (!role_ || cluster) return sync;
+    const KernelInfo& kernel = tree_.kernels.at(role_->stage);
+    sync.kind = Kind::Some;
+    sync.number = static_cast<int>(role_->count) + 1;
+    sync.threads = static_cast<int>(kernel.roles[static_cast<std::size_t>(role_->count)].threads);
+    return sync;
   }
 
   // ---- Clusters
@@ -256,10 +279,15 @@ class Barriers {
     });
     if (sync.fence) pending.unfenced.clear();
     const bool cluster = sync.kind == Kind::Cluster || sync.kind == Kind::ClusterWait;
-    if (sync.kind != Kind::Block && !cluster) return;
-    const auto stays = [&](const Stored& s) { return sync.kind == Kind::Block && is_of_cluster(s); };
+    if (!is_of_block(sync) && !cluster) return;
+    const auto stays = [&](const Stored& s) { return !cluster && is_of_cluster(s); };
     std::erase_if(pending.written, [&](const Stored& s) { return !stays(s); });
     std::erase_if(pending.read, [&](const Stored& s) { return !stays(s); });
+  }
+
+  /// All threads of the block meet, or all of the role's.
+  static bool is_of_block(const ir::SyncInfo& sync) {
+    return sync.kind == Kind::Block || sync.kind == Kind::Some;
   }
 
   bool is_bulk_slot(const Stored& s) const { return s.slots_of == -1 && is_bulk(s.func); }
@@ -267,7 +295,7 @@ class Barriers {
   /// A barrier orders the threads' own accesses: the copy engine could still write over what they are about
   /// to have. Within the loop of a pipeline the barrier at its head is in front of all copies.
   void fence(ir::SyncInfo& sync, const Pending& pending) const {
-    const bool meets = sync.kind == Kind::Block || sync.kind == Kind::Cluster;
+    const bool meets = is_of_block(sync) || sync.kind == Kind::Cluster;
     const auto may_begin = [&](const Stored& s) { return ahead_.count(s.func) == 0; };
     sync.fence |= meets && std::any_of(pending.unfenced.begin(), pending.unfenced.end(), may_begin);
   }
@@ -328,12 +356,14 @@ class Barriers {
       require_ordered(*node.instruction, node.stage);
       result.past_threads |= instr::completes_as_product(*node.instruction);
       const bool later = completes_later(*node.instruction);
+      if (is_between_roles(node.stage.func)) return;
       if (is_shared(node.stage.func) || is_of_all(node.stage.func))
         (later ? result.started : result.written).insert({node.stage.func});
       for (const Expr& call : calls_in(tree_.def(node.stage))) {
         const ir::Callee& callee = *ir::callee_of(call);
         if (callee.kind != ir::CalleeKind::Func) continue;
         const FuncId read{callee.index};
+        if (is_between_roles(read)) continue;
         if (tree_.conversion(node.stage, read) == Conversion::Shared) result.read.insert({read, kPublished});
         if (read != node.stage.func && (is_shared(read) || is_of_all(read))) result.read.insert({read});
       }
@@ -423,7 +453,8 @@ class Barriers {
     std::vector<Node> all = waits(pending, next);
     for (const Node& sync : all) pass(pending, sync.sync);
     if (all.empty() || !conflict(pending, next).reason.empty()) {
-      all.push_back(sync_node(found.cluster ? Kind::Cluster : Kind::Block, found.reason));
+      all.push_back(sync_node(Kind::Block));
+      all.back().sync = meeting(found.cluster, found.reason);
       all.back().sync.fence = next.past_threads;
       fence(all.back().sync, pending);
       pass(pending, all.back().sync);
@@ -474,8 +505,13 @@ class Barriers {
           fence(node.children[i].sync, pending);
           pass(pending, node.children[i].sync);
           break;
-        case NodeKind::Ahead:
-          break;  // into a slot that nobody reads meanwhile
+        case NodeKind::Ahead:  // into a slot that nobody reads meanwhile
+        case NodeKind::Behind:
+        case NodeKind::Last:
+          break;
+        case NodeKind::Role:
+          of_role(node.children[i]);
+          break;
         case NodeKind::First:
           i += synchronise(node, i, pending, all_accesses(node.children[i]));
           break;
@@ -486,8 +522,18 @@ class Barriers {
     }
   }
 
+  /// Roles share nothing but what is between them.
+  void of_role(Node& role) {
+    role_ = &role;
+    Pending pending;
+    sequence(role, pending);
+    if (!tree_.schedule_of(role.stage).persistent_origin.empty()) sequence(role, pending);  // the next tile
+    role_ = nullptr;
+  }
+
   LoopTree& tree_;
-  std::set<FuncId> ahead_;  ///< that loops around have copied ahead
+  const Node* role_ = nullptr;  ///< whose part is at hand; null: the block's
+  std::set<FuncId> ahead_;      ///< that loops around have copied ahead
 };
 
 }  // namespace

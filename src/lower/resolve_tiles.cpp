@@ -13,6 +13,7 @@
 
 #include "lower/convert_layouts.h"
 #include "lower/passes.h"
+#include "lower/split_roles.h"
 #include "lower/tensor_tiles.h"
 #include "lower/thread_groups.h"
 #include "schedule/gpu.h"
@@ -46,12 +47,13 @@ class Tiles {
   void kernel(Node& nest) {
     const StageRef stage = nest.stage;
     KernelInfo info = group_threads(tree_, nest);
+    give_roles(tree_, stage.func, info);
     choose_tensor_tiles(tree_, nest, info);
     kernel_ = &info;
     deal_tensor_tiles(tree_, nest);
     deal_out(nest, false);
     find_layouts(nest);
-    const std::int64_t total = info.threads[0] * info.threads[1] * info.threads[2];
+    const std::int64_t total = info.all_threads();
     if (total > 1024)
       refuse(stage, fmt::format("a block of {} threads", total), std::to_string(total),
              "at most 1024 threads a block", binds_most(nest));

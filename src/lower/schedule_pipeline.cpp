@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "lower/passes.h"
+#include "lower/split_roles.h"
 
 namespace calotype::lower {
 namespace {
@@ -91,7 +92,7 @@ class Pipelines {
       run(node.children[i]);
       if (node.children[i].kind != NodeKind::Loop) continue;
       const schedule::SoftwarePipeline* pipeline = pipeline_of(node.children[i]);
-      if (!pipeline) continue;
+      if (!pipeline || !has_copies(node.children[i], pipeline->loop)) continue;
       Node first = start(node.children[i], *pipeline);
       node.children.insert(node.children.begin() + static_cast<std::ptrdiff_t>(i), std::move(first));
       ++i;
@@ -111,7 +112,7 @@ class Pipelines {
     Node ahead{.kind = NodeKind::Ahead, .stage = loop.stage, .loop = loop.loop, .count = pipeline.depth - 1};
     take_copies(loop, pipeline.loop, ahead.children);
     for (const Node& copy : ahead.children) check_ahead(copy.func, pipeline);
-    name_slot(loop.loop, ahead.children);
+    for (const Node& copy : ahead.children) name_slot(tree_, loop.loop, tree_.storage.at(copy.func));
     make_ring(tree_.loop(loop.loop).name, pipeline.depth, ahead.children);
     Node first = ahead;
     first.kind = NodeKind::First;
@@ -154,28 +155,19 @@ class Pipelines {
     }
   }
 
-  bool is_copied_at(FuncId func, LoopId loop) const {
-    const schedule::FuncSchedule& sched = tree_.scheduled.of(func);
-    return sched.copy != Copy::Threads && sched.compute.kind == schedule::Place::Kind::At &&
-           sched.compute.loop == loop;
+  /// Some that another role does not run ahead by itself.
+  bool has_copies(const Node& node, LoopId loop) const {
+    return std::any_of(node.children.begin(), node.children.end(), [&](const Node& child) {
+      return child.kind == NodeKind::Realize
+                 ? has_copies(child, loop)
+                 : child.kind == NodeKind::Produce && is_copied_at(child.func, loop);
+    });
   }
 
-  /// All rings of the loop turn alike.
-  void name_slot(LoopId id, const std::vector<Node>& copies) {
-    LoopInfo& loop = tree_.loop(id);
-    for (const Node& copy : copies) {
-      Storage& storage = tree_.storage.at(copy.func);
-      const auto known = std::find_if(loop.lets.begin(), loop.lets.end(),
-                                      [&](const Binding& let) { return ir::equal(let.value, storage.copy); });
-      if (known != loop.lets.end()) {
-        storage.copy = ir::make_var(known->symbol);
-        continue;
-      }
-      const ir::SymbolPtr slot = ir::make_symbol(ir::SymbolKind::Let, loop.name + ".slot");
-      tree_.facts.set_value(slot, storage.copy);
-      loop.lets.push_back({slot, storage.copy});
-      storage.copy = ir::make_var(slot);
-    }
+  bool is_copied_at(FuncId func, LoopId loop) const {
+    const schedule::FuncSchedule& sched = tree_.scheduled.of(func);
+    return !tree_.channel_of(func) && sched.copy != Copy::Threads &&
+           sched.compute.kind == schedule::Place::Kind::At && sched.compute.loop == loop;
   }
 
   /// One for all bulk copies of an iteration.
@@ -204,6 +196,7 @@ void make_single_rings(LoopTree& tree, const Node& node) {
 
 void schedule_pipeline(LoopTree& tree) {
   assign_instructions(tree, tree.root);
+  split_roles(tree);
   Pipelines(tree).run(tree.root);
   make_single_rings(tree, tree.root);
 }

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "calotype/error.h"
+#include "lower/run_roles.h"
 
 namespace calotype::lower {
 namespace {
@@ -20,27 +21,36 @@ class TileOrder {
       : f_(f), sched_(sched), facts_(facts) {}
 
   void run() {
-    const Expr tiles = simple(f_.grid[0] * f_.grid[1] * f_.grid[2]);
-    const ir::SymbolPtr tile = number("tile", tiles);
-    ir::Stmt body = decoded(ir::make_var(tile));
-    f_.block_vars = {tile, nullptr, nullptr};
+    tiles_ = simple(f_.grid[0] * f_.grid[1] * f_.grid[2]);
+    tile_ = number("tile", tiles_);
+    const auto blocks = f_.block_vars;
+    f_.block_vars = {tile_, nullptr, nullptr};
     if (!sched_.persistent_origin.empty()) {
-      const ir::SymbolPtr block = number("block", tiles);
-      f_.block_vars[0] = block;
+      f_.block_vars[0] = number("block", tiles_);
       f_.resident_blocks = ir::make_symbol(ir::SymbolKind::Thread, "blocks");
-      facts_.set_range(f_.resident_blocks, ir::index(1), tiles);
-      const Expr first = ir::make_var(block), step = ir::make_var(f_.resident_blocks), one = ir::index(1);
-      ir::LoopInfo loop{.var = ir::make_symbol(ir::SymbolKind::Loop, "round"),
-                        .origin = sched_.persistent_origin};
-      const Expr round = ir::make_var(loop.var);
-      body = ir::for_loop(std::move(loop), ir::index(0), (tiles - one - first) / step + one,
-                          ir::let_stmt(tile, first + round * step, body));
+      facts_.set_range(f_.resident_blocks, ir::index(1), tiles_);
+      f_.body =
+          within_roles(f_.body, [&](const ir::Stmt& part) { return tile_after_tile(decoded(part, blocks)); });
+    } else {
+      f_.body = decoded(f_.body, blocks);
     }
-    f_.body = body;
-    f_.grid = {tiles, ir::index(1), ir::index(1)};
+    f_.grid = {tiles_, ir::index(1), ir::index(1)};
   }
 
  private:
+  using BlockVars = std::array<ir::SymbolPtr, 3>;
+
+  ir::Stmt tile_after_tile(const ir::Stmt& body) {
+    const Expr first = ir::make_var(f_.block_vars[0]), step = ir::make_var(f_.resident_blocks);
+    ir::LoopInfo loop{.var = ir::make_symbol(ir::SymbolKind::Loop, "round"),
+                      .origin = sched_.persistent_origin};
+    const Expr round = ir::make_var(loop.var), one = ir::index(1);
+    const ir::SymbolPtr tile = number("tile", tiles_);
+    const ir::Stmt own = ir::substitute(body, {{tile_, ir::make_var(tile)}});
+    return ir::for_loop(std::move(loop), ir::index(0), (tiles_ - one - first) / step + one,
+                        ir::let_stmt(tile, first + round * step, own));
+  }
+
   Expr simple(const Expr& e) const { return ir::simplify(e, facts_); }
 
   /// A name for values from 0 to below `count`.
@@ -51,16 +61,18 @@ class TileOrder {
   }
 
   /// The body with what the number of a tile stands for.
-  ir::Stmt decoded(const Expr& tile) {
-    if (!f_.block_vars[2]) return sched_.raster_strip == 0 ? rows(tile, f_.body) : strips(tile, f_.body);
+  ir::Stmt decoded(const ir::Stmt& all, const BlockVars& blocks) {
+    blocks_ = blocks;
+    const Expr tile = ir::make_var(tile_);
+    if (!blocks_[2]) return sched_.raster_strip == 0 ? rows(tile, all) : strips(tile, all);
     const Expr plane = simple(f_.grid[0] * f_.grid[1]);
-    const ir::Stmt body = named(2, tile / plane, f_.body);
+    const ir::Stmt body = named(2, tile / plane, all);
     return sched_.raster_strip == 0 ? rows(tile % plane, body) : strips(tile % plane, body);
   }
 
   /// The first axis moves fastest.
   ir::Stmt rows(const Expr& tile, ir::Stmt body) {
-    if (!f_.block_vars[1]) return named(0, tile, body);
+    if (!blocks_[1]) return named(0, tile, body);
     return named(0, tile % f_.grid[0], named(1, tile / f_.grid[0], body));
   }
 
@@ -82,14 +94,17 @@ class TileOrder {
 
   /// Along an axis. The least of the value and the last says what is so, for those who see the value alone.
   ir::Stmt named(int axis, const Expr& value, const ir::Stmt& body) {
-    const ir::SymbolPtr symbol = number(f_.block_vars[axis]->name, f_.grid[axis]);
+    const ir::SymbolPtr symbol = number(blocks_[axis]->name, f_.grid[axis]);
     return ir::let_stmt(symbol, min(value, f_.grid[axis] - ir::index(1)),
-                        ir::substitute(body, {{f_.block_vars[axis], ir::make_var(symbol)}}));
+                        ir::substitute(body, {{blocks_[axis], ir::make_var(symbol)}}));
   }
 
   Function& f_;
   const schedule::StageSchedule& sched_;
   ir::Facts& facts_;
+  Expr tiles_;
+  ir::SymbolPtr tile_;  ///< its number
+  BlockVars blocks_;    ///< what it stands for
 };
 
 }  // namespace

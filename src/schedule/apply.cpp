@@ -13,6 +13,7 @@
 #include "schedule/loops.h"
 #include "schedule/places.h"
 #include "schedule/races.h"
+#include "schedule/roles.h"
 #include "schedule/shared.h"
 #include "schedule/spelling.h"
 #include "schedule/unread.h"
@@ -188,6 +189,7 @@ Scheduled apply_one_way(const lang::Graph& graph, const Schedule& schedule, cons
   if (state.refusals.empty()) check_races(state);
   if (state.refusals.empty()) check_vector_places(state);
   if (state.refusals.empty() && target.is_gpu()) check_gpu(state);
+  if (state.refusals.empty()) check_roles(state);
   resolve_tails(state);
   simplify_decided(state);
   state.out.order = lang::producers_first(state.out.graph);

@@ -154,6 +154,12 @@ std::string to_string(const Scheduled& s) {
         lang::stage_name(s.graph.func(n.with), n.with_stage), s.loop(n.loops.back().second).name, n.origin);
   for (const FormAssumption& f : s.forms) out += fmt::format("{}  [{}]\n", f.form.str(), f.origin);
   for (const Traced& t : s.traced) out += fmt::format("{} traced  [{}]\n", t.of, t.origin);
+  for (const Role& r : s.roles) {
+    out += fmt::format("role {}: {} warps", r.name, r.warps);
+    if (r.registers > 0) out += fmt::format(" of {} registers", r.registers);
+    for (const FuncId f : r.funcs) out += fmt::format(", {}", s.graph.func(f).name);
+    out += fmt::format("  [{}]\n", r.origin);
+  }
   for (const SizeEstimate& e : s.sizes)
     out += fmt::format("{} estimated as {}  [{}]\n", e.size, e.value, e.origin);
   for (const std::string& loop : s.numerics.reassociates) out += fmt::format("reassociates {}\n", loop);

@@ -10,6 +10,8 @@
 
 namespace calotype {
 
+FuncName::FuncName(const Stage& stage) : name(stage.func_) {}
+
 Stage::Stage(Schedule* schedule, std::string func, int stage)
     : schedule_(schedule), func_(std::move(func)), stage_(stage) {}
 

@@ -214,6 +214,16 @@ struct Traced {
   std::string origin;
 };
 
+/// Warps of a block that compute some of its Funcs, beside those that compute the others.
+struct Role {
+  std::string name;
+  std::vector<FuncId> funcs;
+  std::int64_t warps = 0;
+  std::int64_t registers = 0;  ///< of a thread; 0: as many as it begins with
+  int directive = -1;
+  std::string origin;
+};
+
 /// A condition of `specialize`, and whether it holds in the calls that a Scheduled is for.
 struct Decision {
   Expr condition;
@@ -268,6 +278,7 @@ struct Scheduled {
   std::vector<AssumedExtent> assumed_extents;  ///< what tells their values at a call
   std::vector<FormAssumption> forms;           ///< of the memory of arguments
   std::vector<Traced> traced;
+  std::vector<Role> roles;
   std::vector<Decision> decisions;                             ///< what is known of the calls that it is for
   std::vector<std::pair<std::string, ir::SymbolPtr>> strides;  ///< named by conditions, as "A.stride.1"
   std::optional<Rejection> rejection;                          ///< none: calls are served
@@ -278,6 +289,9 @@ struct Scheduled {
 
   const Loop& loop(LoopId id) const { return loops[id.value]; }
   const FuncSchedule& of(FuncId id) const { return funcs[id.value]; }
+  /// Position of the role that computes the Func: its own, or that of whom it is computed for; none: no
+  /// role does.
+  std::optional<std::size_t> role_of(FuncId id) const;
   /// The loop that stands for this one: another stage's where they share it.
   LoopId shared_loop(LoopId id) const {
     for (const SharedNest& nest : shared)

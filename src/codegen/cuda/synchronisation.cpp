@@ -5,22 +5,11 @@
 #include <algorithm>
 
 #include "codegen/cuda/kernel_printer.h"
+#include "schedule/roles.h"
 
 namespace calotype::cuda {
 
 using Kind = ir::SyncInfo::Kind;
-
-namespace {
-
-constexpr std::int64_t kRegisters = 65536;  // of a multiprocessor
-constexpr std::int64_t kMostRegisters = 256, kRegisterStep = 8;
-
-/// Registers that a thread has as the kernel begins.
-std::int64_t registers_at_first(std::int64_t threads) {
-  return std::min(kMostRegisters, kRegisters / threads / kRegisterStep * kRegisterStep);
-}
-
-}  // namespace
 
 void KernelPrinter::synchronisation(const ir::Stmt& s) {
   const ir::SyncInfo& sync = s->sync();
@@ -86,7 +75,7 @@ std::string KernelPrinter::of_products(const ir::SyncInfo& sync) {
 }
 
 std::string KernelPrinter::change_registers(int number) {
-  const bool more = number > registers_at_first(kernel_.max_threads);
+  const bool more = number > schedule::registers_at_first(kernel_.max_threads);
   return fmt::format("{}<{}>();", prelude_.use(more ? "take_registers" : "give_registers"), number);
 }
 

@@ -58,6 +58,7 @@
   X(rfactor)            \
   X(atomic)             \
   X(tensor_core)        \
+  X(role)               \
   X(trace)              \
   X(estimate_size)      \
   X(assume)             \
