@@ -169,7 +169,8 @@ struct SyncInfo {
     Some,    ///< warps of `threads` threads of the block meet at the barrier of that `number`
     SomeArrive,     ///< the first half of that: the warp has come and goes on
     Fence,          ///< what threads have done to shared memory comes before what goes another way behind it
-    ProductFence,   ///< what the warp has done to its registers comes before products of four warps behind it
+    ProductFence,   ///< what the warp has done to its registers comes before products of four warps behind it;
+                    ///< `pending` groups of those may be under way
     ProductCommit,  ///< the warp's products of four warps since the last one are a group
     ProductWait,    ///< the warp goes on when all its groups but the `pending` latest are there
     Registers,      ///< the warp has `number` registers a thread from here on; more wait until they are free

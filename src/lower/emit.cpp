@@ -243,12 +243,12 @@ class Emitter {
     const bool around = tree_.reductions.count(node.stage) && !partial_results(node.stage)->has(node.loop);
     // Regions are named within guards, which say more of them, but where hints are given in front of those.
     const bool named_within = loop.prefetches.empty();
-    if (named_within) body = with_names(loop, body, is_pipeline(node));
+    if (named_within) body = with_names(loop, body);
     if (loop.sharers.empty() && !around && !tree_.shuffles(node.stage))
       body = guarded(node.stage, body, loop.var);
     open_.pop_back();
     body = fetch_ahead(tree_, addresses_, loop, body);
-    if (!named_within) body = with_names(loop, body, is_pipeline(node));
+    if (!named_within) body = with_names(loop, body);
     ir::Stmt s = ir::for_loop(shown(tree_, node), loop.min, loop.extent, body);
     const PartialResults* partial = partial_results(node.stage);
     if (!partial || partial->around() != node.loop || tree_.reductions.count(node.stage)) return s;

@@ -7,11 +7,6 @@
 
 namespace calotype::lower {
 
-bool is_pipeline(const Node& loop) {
-  return std::any_of(loop.children.begin(), loop.children.end(),
-                     [](const Node& child) { return child.kind == NodeKind::Ahead; });
-}
-
 /// The loop over the iterations of a First node, counted from 0.
 static ir::LoopInfo first_loop(const LoopTree& tree, const Node& first) {
   ir::LoopInfo info{.var = ir::make_symbol(ir::SymbolKind::Loop, tree.loop(first.loop).name + ".first"),
@@ -27,9 +22,9 @@ static bool uses(const ir::Stmt& s, const ir::SymbolPtr& symbol) {
   return found;
 }
 
-ir::Stmt with_names(const LoopInfo& loop, ir::Stmt s, bool used_alone) {
+ir::Stmt with_names(const LoopInfo& loop, ir::Stmt s) {
   for (auto let = loop.lets.rbegin(); let != loop.lets.rend(); ++let)
-    if (!used_alone || uses(s, let->symbol)) s = ir::let_stmt(let->symbol, let->value, s);
+    if (uses(s, let->symbol)) s = ir::let_stmt(let->symbol, let->value, s);
   return s;
 }
 
@@ -38,7 +33,7 @@ namespace {
 /// What stands in the body of the loop, as it is in `iteration` and if the loop has that one, with names of
 /// its own.
 ir::Stmt in_iteration(const LoopInfo& loop, const ir::Stmt& s, const Expr& iteration, const Expr& exists) {
-  const ir::Stmt own = fresh_copy(with_names(loop, s, true));
+  const ir::Stmt own = fresh_copy(with_names(loop, s));
   return ir::if_then(exists, ir::substitute(own, {{loop.var, iteration}}));
 }
 

@@ -8,10 +8,8 @@
 
 namespace calotype::lower {
 
-/// Whether part of the loop's body runs ahead.
-bool is_pipeline(const Node& loop);
-/// A body of the loop with the names at its head: all of them, or those that it uses.
-ir::Stmt with_names(const LoopInfo& loop, ir::Stmt s, bool used_alone);
+/// A body of the loop with those of the names at its head that it uses.
+ir::Stmt with_names(const LoopInfo& loop, ir::Stmt s);
 /// The children of a First, Ahead, Behind or Last node, as `emit` makes them, in the iterations that the node
 /// stands for.
 ir::Stmt in_other_iterations(const LoopTree& tree, const Node& node,

@@ -37,7 +37,7 @@ void KernelPrinter::synchronisation(const ir::Stmt& s) {
       text = of_threads(sync);
   }
   line(text + (sync.reason.empty() ? "" : "  // " + one_line(sync.reason)));
-  if (sync.kind == Kind::ProductWait) pin_products();
+  if (sync.kind == Kind::ProductWait && sync.pending == 0) pin_products();
 }
 
 std::string KernelPrinter::of_threads(const ir::SyncInfo& sync) {
@@ -66,11 +66,12 @@ std::string KernelPrinter::of_threads(const ir::SyncInfo& sync) {
 }
 
 /// What was computed of a product's registers before a fence stays before it; behind a wait, behind that.
+/// While products are under way nothing touches their registers.
 std::string KernelPrinter::of_products(const ir::SyncInfo& sync) {
   if (sync.kind == Kind::ProductWait)
     return fmt::format("{}<{}>();", prelude_.use("wait_products"), sync.pending);
   if (sync.kind == Kind::ProductCommit) return prelude_.use("commit_products") + "();";
-  pin_products();
+  if (sync.pending == 0) pin_products();
   return prelude_.use("fence_products") + "();";
 }
 
