@@ -412,6 +412,10 @@ class Schedule {
   /// As `in`, but the copy computes the values of the Func once more, by definitions of its own, updates
   /// included: a Func named `OF.clone(A,B)` or `OF.clone`, whose stage is returned. Not for inputs.
   Stage clone_in(const FuncName& of, const std::vector<FuncName>& consumers = {});
+  /// The values of an output in a Func of their own, `OF.staged`, whose stage is returned; the output is a
+  /// plain copy of it. In shared memory a tile is put together before it goes out: copy(Copy::Tma) on the
+  /// output.
+  Stage stage_out(const FuncName& of);
   /// Puts the definition of `of` in the place of each use, here in the list: directives that follow (rfactor)
   /// see what results. The Func is gone then. Not for outputs and Funcs with updates.
   Schedule& eager_inline(const FuncName& of);

@@ -80,9 +80,24 @@ const Instruction& tensor_copy() {
   return record;
 }
 
+const Instruction& tensor_store() {
+  static const Instruction record{
+      .name = "cp.async.bulk.tensor.global",
+      .engine = Engine::TensorCopy,
+      .loops = {{"i", 0}, {"j", 0}},
+      .meaning = "result(i + x, j + y) = operand(i, j), nothing outside; 1 to 5 loops",
+      .operands = {{.name = "result", .type = {TypeCode::Int, 0, 1}},
+                   {.name = "operand", .type = {TypeCode::Int, 0, 1}}},
+      .accesses =
+          {{.operand = 0, .writes = true, .proxy = Proxy::Async, .completion = Completion::BoxGroup},
+           {.operand = 1, .writes = false, .proxy = Proxy::Async, .completion = Completion::BoxGroup}},
+      .targets = {"cuda"}};
+  return record;
+}
+
 std::span<const Instruction* const> all() {
-  static const std::array<const Instruction*, 4> records{&element(), &async_copy(), &bulk_copy(),
-                                                         &tensor_copy()};
+  static const std::array<const Instruction*, 5> records{&element(), &async_copy(), &bulk_copy(),
+                                                         &tensor_copy(), &tensor_store()};
   return records;
 }
 
@@ -106,6 +121,10 @@ bool completes_by_group(const Instruction& instruction) {
 
 bool completes_as_product(const Instruction& instruction) {
   return completes(instruction, Completion::ProductGroup);
+}
+
+bool completes_as_boxes(const Instruction& instruction) {
+  return completes(instruction, Completion::BoxGroup);
 }
 
 bool completes_by_transaction(const Instruction& instruction) {

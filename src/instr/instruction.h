@@ -32,6 +32,7 @@ enum class Completion {
   ProgramOrder,  ///< before the thread's next instruction
   CommitGroup,   ///< when the thread has waited for the group of its copies that this one is in
   Transaction,   ///< when a barrier has counted its bytes, for all who have waited for that
+  BoxGroup,      ///< when the thread has waited for the group of its boxes that this one is in
   ProductGroup,  ///< when the warp has waited for the group of its products that this one is in
 };
 
@@ -85,6 +86,10 @@ const Instruction& bulk_copy();
 /// A box of elements of a tensor in global memory to shared memory by cp.async.bulk.tensor: the same.
 const Instruction& tensor_copy();
 
+/// A box of elements of shared memory to a tensor in global memory: read, and written, when its group has been
+/// waited for.
+const Instruction& tensor_store();
+
 /// What bulk and tensor copies ask of memory (PTX ISA, cp.async.bulk and "Tensors"): both ends begin at
 /// multiples of so many bytes, and rows take a multiple of them.
 inline constexpr int kBulkBytes = 16;
@@ -104,6 +109,8 @@ bool ordered_by_barrier(const Instruction& first, const Instruction& second);
 bool completes_by_group(const Instruction& instruction);
 /// Whether it is there only when a group of products has been waited for. After that a barrier orders it.
 bool completes_as_product(const Instruction& instruction);
+/// Whether it goes out of shared memory meanwhile, which is read when a group of boxes has been waited for.
+bool completes_as_boxes(const Instruction& instruction);
 /// Whether it is there only when its barrier has counted its bytes, for those who have waited for that.
 bool completes_by_transaction(const Instruction& instruction);
 

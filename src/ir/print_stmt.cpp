@@ -172,6 +172,10 @@ class StmtPrinter {
     std::string extents;
     for (const std::int64_t extent : map.box)
       extents += fmt::format("{}{}", extents.empty() ? "" : " x ", extent);
+    if (s.bulk()->out)
+      return line(fmt::format("{} at ({}), {} elements{}, box = {}[{}]", map.source->name, list(s.exprs, 4),
+                              extents, map.swizzle ? fmt::format(", swizzled by {}", map.swizzle) : "",
+                              s.buffer()->name, to_string(s.exprs[2])));
     line(fmt::format("{}[{}] box = {} at ({}), {} elements{}, to {}[{}]", s.buffer()->name,
                      to_string(s.exprs[2]), map.source->name, list(s.exprs, 4), extents,
                      map.swizzle ? fmt::format(", swizzled by {}", map.swizzle) : "", s.bulk()->ring->name,
@@ -256,6 +260,11 @@ std::string to_string(const SyncInfo& sync) {
     case SyncInfo::Kind::ProductWait:
       return sync.pending == 0 ? "wait for products"
                                : fmt::format("wait for products but the latest {}", sync.pending);
+    case SyncInfo::Kind::BoxesCommit:
+      return "commit boxes";
+    case SyncInfo::Kind::BoxesRead:
+      return sync.pending == 0 ? "wait until boxes are read"
+                               : fmt::format("wait until boxes but the latest {} are read", sync.pending);
     case SyncInfo::Kind::Registers:
       return fmt::format("{} registers", sync.number);
   }

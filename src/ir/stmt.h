@@ -134,13 +134,16 @@ using TensorMapPtr = std::shared_ptr<const TensorMap>;
 
 /// What a Store does that starts the copy of a row or box: it has happened when the slot of the ring is
 /// complete. One that is `common` is met by all threads of the block, as one copy, one that is `of_warp` by
-/// all threads of a warp; else each thread has its own.
+/// all threads of a warp; else each thread has its own. A box that goes `out` is copied the other way, from
+/// the buffer to what of the box lies inside the tensor, by each thread that comes there; no ring counts it,
+/// and it has happened when the kernel ends.
 struct BulkStore {
   BufferPtr buffer;
   RingPtr ring;
   bool common = false;
   TensorMapPtr map = nullptr;  ///< of a box; null: a row
   bool of_warp = false;        ///< of a box
+  bool out = false;            ///< of a box
 };
 using BulkStorePtr = std::shared_ptr<const BulkStore>;
 
@@ -173,6 +176,9 @@ struct SyncInfo {
                     ///< `pending` groups of those may be under way
     ProductCommit,  ///< the warp's products of four warps since the last one are a group
     ProductWait,    ///< the warp goes on when all its groups but the `pending` latest are there
+    BoxesCommit,    ///< boxes that the thread has sent out since the last one are a group
+    BoxesRead,      ///< the thread goes on when all its groups but the `pending` latest have been read from
+                    ///< shared memory; behind the end of a kernel all have
     Registers,      ///< the warp has `number` registers a thread from here on; more wait until they are free
   } kind = Kind::Block;
   std::string reason = {};  ///< "tile written by x, read by y"

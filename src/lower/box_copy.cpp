@@ -20,21 +20,23 @@ using instr::kBulkBytes;
 
 class TensorBox : CopiedLoops {
  public:
-  TensorBox(const LoopTree& tree, StageRef stage, const PlaceIn& place)
-      : CopiedLoops(tree, stage, "in boxes"), place_(place) {}
+  TensorBox(const LoopTree& tree, StageRef stage, const PlaceIn& place, bool out)
+      : CopiedLoops(tree, stage, "in boxes"), place_(place), out_(out) {}
 
   ir::Stmt run(const ir::Stmt& loops) {
     find(loops);
     refuse_threads();
-    source_ = ir::buffer_of(store_->exprs[0]);
-    refuse_source();
-    start_ = coordinates();
-    index_ = store_->exprs[2];
+    const Expr& load = store_->exprs[0];
+    tensor_ = out_ ? store_->buffer() : ir::buffer_of(load);
+    memory_ = out_ ? ir::buffer_of(load) : store_->buffer();
+    refuse_tensor();
+    whole_ = start_ = coordinates();
+    index_ = out_ ? load->args.back() : store_->exprs[2];
     extents_.assign(start_.size(), 1);
     while (!loops_.empty() && takes(loops_.back())) loops_.pop_back();
     for (const Around& loop : loops_) require_no_vector(loop.info.var->name, loop.info.binding);
     finish_rows();
-    if (reaches_further_) require_room();
+    if (reaches_further_ && !out_) require_room();
     ir::Stmt s = finished(statement(), conditions_);
     for (auto loop = loops_.rbegin(); loop != loops_.rend(); ++loop)
       s = ir::for_loop(loop->info, loop->min, loop->extent, s);
@@ -42,7 +44,7 @@ class TensorBox : CopiedLoops {
   }
 
  private:
-  std::int64_t bytes() const { return store_->buffer()->type.bytes(); }
+  std::int64_t bytes() const { return memory_->type.bytes(); }
 
   // ---- What can be copied so at all
 
@@ -53,18 +55,19 @@ class TensorBox : CopiedLoops {
                loop.info.var->name, "serial loops; or copy(bulk)");
   }
 
-  void refuse_source() const {
-    const std::size_t rank = source_->extents.size();
+  void refuse_tensor() const {
+    const std::size_t rank = tensor_->extents.size();
     if (rank > CALOTYPE_TENSOR_RANK)
-      refuse(fmt::format("'{}' has {} dimensions", source_->name, rank), std::to_string(rank),
+      refuse(fmt::format("'{}' has {} dimensions", tensor_->name, rank), std::to_string(rank),
              fmt::format("a source of at most {}; or copy(async), copy(bulk)", int{CALOTYPE_TENSOR_RANK}));
+    if (out_) return;
     const ir::Callee& callee = *ir::callee_of(tree_.def(stage_).value);
     const FuncId of{callee.index};
     if (callee.kind == ir::CalleeKind::Input || !tree_.storage.count(of)) return;
     const Storage& storage = tree_.storage.at(of);
     const bool plain = tree_.scheduled.of(of).storage.layout.empty() && storage.copies == 1 &&
                        std::all_of(storage.folds.begin(), storage.folds.end(), [](auto f) { return f == 0; });
-    if (!plain || !ir::is_one(source_->strides[0]))
+    if (!plain || !ir::is_one(tensor_->strides[0]))
       refuse(fmt::format("'{}' does not lie in memory as a tensor of its coordinates, '{}' innermost",
                          callee.name, tree_.func(of).args[0]->name),
              callee.name,
@@ -74,10 +77,10 @@ class TensorBox : CopiedLoops {
 
   /// Of the element at hand in the tensor.
   std::vector<Expr> coordinates() const {
-    const Expr& call = tree_.def(stage_).value;
+    const std::vector<Expr>& at = out_ ? tree_.def(stage_).lhs : tree_.def(stage_).value->args;
     std::vector<Expr> all;
-    for (std::size_t d = 0; d < call->args.size(); ++d)
-      all.push_back(simple(cast(Int(64), place_(call->args[d])) - source_->mins[d]));
+    for (std::size_t d = 0; d < at.size(); ++d)
+      all.push_back(simple(cast(Int(64), place_(at[d])) - tensor_->mins[d]));
     return all;
   }
 
@@ -106,11 +109,11 @@ class TensorBox : CopiedLoops {
     const std::optional<std::size_t> side = side_of(variable);
     if (!side)
       return ends(fmt::format("the iterations of '{}' do not advance one coordinate of '{}' by 1",
-                              variable->name, source_->name),
+                              variable->name, tensor_->name),
                   variable->name, "loops over coordinates that are read as they are; or copy(async)");
     if (*side < next_side_ || (*side != 0 && next_side_ == 0))
       return ends(fmt::format("'{}' runs over dimension {} of '{}', out of turn", variable->name, *side,
-                              source_->name),
+                              tensor_->name),
                   variable->name, "loops in the order of the source's dimensions, the first one innermost");
     const Expr step_in_memory = step(index_, variable);
     const std::optional<std::int64_t> stride =
@@ -165,10 +168,12 @@ class TensorBox : CopiedLoops {
     for (Expr& condition : conditions_) {
       if (!ir::uses(condition, variable)) continue;
       end_of(condition, variable);
+      if (out_) require_end_of_tensor(condition);
       condition = at(condition, variable, loop.min);
       reaches_further_ = true;
     }
     if (!ir::is_one(simple(loop.extent == ir::index(most)))) {
+      if (out_) require_end_of_tensor(ir::make_var(variable) < loop.min + loop.extent);
       conditions_.push_back(simple(loop.extent > ir::index(0)));
       reaches_further_ = true;
     }
@@ -177,9 +182,25 @@ class TensorBox : CopiedLoops {
     ends_.emplace_back(variable, loop.min + ir::index(most - 1));
   }
 
+  /// What is sent beyond the last iterations is left out where the tensor ends, and nowhere else.
+  void require_end_of_tensor(const Expr& condition) const {
+    const bool less = ir::is(condition, ir::Op::Lt), most = ir::is(condition, ir::Op::Le);
+    std::vector<Expr> ends;  // of which the least is the end; a constant one is the box's
+    if (less || most) ends = {condition->args[1]};
+    if (!ends.empty() && ir::is(ends.front(), ir::Op::Min)) ends = ends.front()->args;
+    std::erase_if(ends, [&](const Expr& e) { return ends.size() > 1 && ir::as_int(e).has_value(); });
+    for (std::size_t d = 0; ends.size() == 1 && d < whole_.size(); ++d) {
+      const Expr beyond = condition->args[0] - ends.front() - ir::index(most ? 1 : 0);
+      if (ir::prove_equal(beyond, whole_[d] - tensor_->extents[d], tree_.facts)) return;
+    }
+    refuse(fmt::format("its last box is cut off where {}, which is not where '{}' ends",
+                       ir::to_string(condition), tensor_->name),
+           ir::to_string(condition), "tiles that are cut off at the ends of the output alone");
+  }
+
   /// Rows are longer if memory has unused room at their ends. Swizzled ones are those of the memory.
   void finish_rows() {
-    const int swizzle = store_->buffer()->swizzle;
+    const int swizzle = memory_->swizzle;
     const auto row = [&] { return extents_[0] * bytes(); };
     const auto whole = [&] { return swizzle != 0 ? row() == swizzle : row() % kBulkBytes == 0; };
     if (packed_ == extents_[0] && !whole()) fills_up_to(row_in_memory());
@@ -195,7 +216,7 @@ class TensorBox : CopiedLoops {
 
   /// Elements from one to the next of what has neighbours in memory.
   std::int64_t row_in_memory() const {
-    const ir::Buffer& b = *store_->buffer();
+    const ir::Buffer& b = *memory_;
     for (std::size_t d = 0; d < b.strides.size(); ++d)
       if (ir::is_one(b.strides[d]) && !ir::is_one(b.extents[d])) return *ir::as_int(b.extents[d]);
     return 1;
@@ -222,24 +243,29 @@ class TensorBox : CopiedLoops {
   }
 
   std::int64_t allocated(const Storage& storage, std::size_t d) const {
-    const ir::Buffer& b = *store_->buffer();
+    const ir::Buffer& b = *memory_;
     const bool by_coordinates = !storage.layout && tree_.scheduled.of(func().id).storage.layout.empty();
     return by_coordinates ? *ir::as_int(b.extents[d]) : storage.shape[d];
   }
 
   ir::Stmt statement() const {
-    const ir::BufferPtr& to = store_->buffer();
-    const ir::TensorMap map{source_->name + ".boxes", source_, extents_, to->swizzle,
-                            tree_.scheduled.of(func().id).copy_origin};
+    const ir::BufferPtr& to = memory_;
+    const auto map = std::make_shared<const ir::TensorMap>(ir::TensorMap{
+        tensor_->name + ".boxes", tensor_, extents_, to->swizzle, tree_.scheduled.of(func().id).copy_origin});
+    if (out_)
+      return ir::box_store({.buffer = to, .map = map, .out = true},
+                           {.index = index_, .slot = ir::index(0), .start = start_});
     const bool of_warp = ring().arrivals > 0;  // a role's
-    return ir::box_store({to, ring().ring, !of_warp, std::make_shared<const ir::TensorMap>(map), of_warp},
+    return ir::box_store({to, ring().ring, !of_warp, map, of_warp},
                          {.index = index_, .slot = ring().slot, .start = start_});
   }
 
   const PlaceIn& place_;
-  ir::BufferPtr source_;
-  std::vector<Expr> start_;  ///< of the box in the tensor
-  Expr index_;               ///< and in the Func's memory
+  const bool out_;
+  ir::BufferPtr tensor_, memory_;
+  std::vector<Expr> whole_;  ///< coordinates of the element at hand in the tensor
+  std::vector<Expr> start_;  ///< of the box there
+  Expr index_;               ///< and in shared memory
   std::vector<std::int64_t> extents_;
   std::int64_t packed_ = 1;                    ///< elements so far
   std::size_t next_side_ = 0, last_side_ = 0;  ///< dimensions of the source
@@ -250,7 +276,11 @@ class TensorBox : CopiedLoops {
 }  // namespace
 
 ir::Stmt box_copy(const LoopTree& tree, StageRef stage, const ir::Stmt& loops, const PlaceIn& place) {
-  return TensorBox(tree, stage, place).run(loops);
+  return TensorBox(tree, stage, place, false).run(loops);
+}
+
+ir::Stmt box_out(const LoopTree& tree, StageRef stage, const ir::Stmt& loops, const PlaceIn& place) {
+  return TensorBox(tree, stage, place, true).run(loops);
 }
 
 }  // namespace calotype::lower

@@ -13,4 +13,7 @@ namespace calotype::lower {
 /// that would run into what others copy, loops bound to threads, and sources that are no tensors.
 ir::Stmt box_copy(const LoopTree& tree, StageRef stage, const ir::Stmt& loops, const PlaceIn& place);
 
+/// The same the other way: boxes of an output, out of shared memory.
+ir::Stmt box_out(const LoopTree& tree, StageRef stage, const ir::Stmt& loops, const PlaceIn& place);
+
 }  // namespace calotype::lower

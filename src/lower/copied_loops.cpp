@@ -58,6 +58,9 @@ ir::Stmt copy_in_bulk(const LoopTree& tree, const KernelInfo& kernel, StageRef s
   const auto by_one = [&](const ir::Stmt& s) {
     return by_first_thread(tree, kernel, stage.func, open, s, false);
   };
+  if (tree.scheduled.sends_boxes(stage.func))
+    return by_one(ir::block(
+        {box_out(tree, stage, loops, place), ir::synchronise({.kind = ir::SyncInfo::Kind::BoxesCommit})}));
   const ir::Stmt copy = tree.scheduled.of(stage.func).copy == Copy::Tma
                             ? box_copy(tree, stage, loops, place)
                             : row_copy(tree, stage, loops, open, by_one);

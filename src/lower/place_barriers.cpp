@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <set>
 
 #include "lower/passes.h"
@@ -42,6 +43,7 @@ struct Stored {
 /// Shared storage touched since the last barrier, and what copies have been started to and not waited for.
 struct Pending {
   std::set<Stored> written, read, started;
+  std::set<Stored> leaving;   ///< in boxes that are on their way out
   std::set<Stored> unfenced;  ///< slots of bulk copies that have been read, and not been fenced off since
   bool past_threads = false;  ///< of what comes next: what it reads goes another way than the threads
   bool operator==(const Pending&) const = default;
@@ -55,6 +57,7 @@ struct Pending {
     written.insert(other.written.begin(), other.written.end());
     read.insert(other.read.begin(), other.read.end());
     started.insert(other.started.begin(), other.started.end());
+    leaving.insert(other.leaving.begin(), other.leaving.end());
     unfenced.insert(other.unfenced.begin(), other.unfenced.end());
   }
 };
@@ -278,6 +281,7 @@ class Barriers {
       return complete;
     });
     if (sync.fence) pending.unfenced.clear();
+    if (sync.kind == Kind::BoxesRead) pending.read.merge(pending.leaving);
     const bool cluster = sync.kind == Kind::Cluster || sync.kind == Kind::ClusterWait;
     if (!is_of_block(sync) && !cluster) return;
     const auto stays = [&](const Stored& s) { return !cluster && is_of_cluster(s); };
@@ -354,7 +358,8 @@ class Barriers {
       if (node.kind == NodeKind::Publish) result.written.insert({node.stage.func, kPublished});
       if (node.kind != NodeKind::Body) return;
       require_ordered(*node.instruction, node.stage);
-      result.past_threads |= instr::completes_as_product(*node.instruction);
+      const bool leaves = instr::completes_as_boxes(*node.instruction);
+      result.past_threads |= leaves || instr::completes_as_product(*node.instruction);
       const bool later = completes_later(*node.instruction);
       if (is_between_roles(node.stage.func)) return;
       if (is_shared(node.stage.func) || is_of_all(node.stage.func))
@@ -365,6 +370,7 @@ class Barriers {
         const FuncId read{callee.index};
         if (is_between_roles(read)) continue;
         if (tree_.conversion(node.stage, read) == Conversion::Shared) result.read.insert({read, kPublished});
+        if (leaves) result.leaving.insert({read});
         if (read != node.stage.func && (is_shared(read) || is_of_all(read))) result.read.insert({read});
       }
     });
@@ -377,7 +383,8 @@ class Barriers {
 
   // A barrier orders instructions that complete in program order, or that have been waited for.
   void require_ordered(const instr::Instruction& instruction, StageRef stage) const {
-    const bool waited_for = completes_later(instruction) || instr::completes_as_product(instruction);
+    const bool waited_for = completes_later(instruction) || instr::completes_as_product(instruction) ||
+                            instr::completes_as_boxes(instruction);
     if (waited_for || instr::ordered_by_barrier(instruction, instruction)) return;
     throw Error({.kind = ErrorKind::Internal,
                  .message = "a block barrier does not order instruction '" + instruction.name + "'",
@@ -411,7 +418,7 @@ class Barriers {
         if (s.slots_of == -1 && !is_shared(s.func) && !is_ring(s.func)) continue;
         if (pending.read.count(s) && is_of_cluster(s))
           return fmt::format("every block of the cluster runs, and has room for {}", name(s));
-        if (pending.read.count(s) || pending.unfenced.count(s))
+        if (pending.read.count(s) || pending.leaving.count(s) || pending.unfenced.count(s))
           return fmt::format("{} been read before {} written again", have(s), it(s));
         if (stored(s)) return fmt::format("{} complete before {} updated", are(s), it(s));
       }
@@ -443,7 +450,29 @@ class Barriers {
       all.insert(all.begin(), sync_node(Kind::Wait));
       all.insert(all.begin(), sync_node(Kind::Commit));
     }
+    if (const auto left = boxes_left(pending, next)) all.push_back(sync_node(Kind::BoxesRead, {}, *left));
     return all;
+  }
+
+  /// Of what is written next boxes are on their way out: how many groups of them may be left.
+  std::optional<int> boxes_left(const Pending& pending, const Pending& next) const {
+    std::optional<int> left;
+    for (const Stored& s : pending.leaving) {
+      if (!next.written.count(s) && !next.started.count(s)) continue;
+      left = std::min(left.value_or(std::numeric_limits<int>::max()), groups_left(s.func));
+    }
+    return left;
+  }
+
+  /// Each turn of a ring's slots is one group, if it goes on where it has ended.
+  int groups_left(FuncId func) const {
+    const Storage& storage = tree_.storage.at(func);
+    const std::vector<LoopId> loops = site_loops(tree_, tree_.scheduled.of(func).store);
+    const std::optional<std::int64_t> turns =
+        loops.empty() ? std::nullopt
+                      : ir::as_int(ir::simplify(tree_.loop(loops.front()).extent, tree_.facts));
+    const bool goes_on = turns && *turns % storage.copies == 0;
+    return goes_on ? static_cast<int>(storage.copies) - 1 : 0;
   }
 
   /// The synchronisation that what is next needs, in front of position `i`; returns how many nodes it takes.

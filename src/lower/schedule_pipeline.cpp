@@ -68,8 +68,25 @@ void check_box(const LoopTree& tree, StageRef stage) {
               ir::to_string(condition), "copy(async); or a definition without a condition");
 }
 
+/// Boxes of an output are sent as they lie in shared memory.
+void check_sent(const LoopTree& tree, StageRef stage) {
+  const Expr& value = tree.def(stage).value;
+  const std::string& name = tree.func(stage.func).name;
+  const bool copies = ir::is(value, ir::Op::Call) && ir::callee_of(value)->kind == ir::CalleeKind::Func &&
+                      tree.scheduled.of(FuncId{ir::callee_of(value)->index}).memory == Memory::Shared;
+  if (copies) return;
+  refuse_copy(tree, stage.func,
+              fmt::format("'{}' is {}, and no copy of a Func in shared memory", name, ir::to_string(value)),
+              ir::to_string(value),
+              fmt::format("stage_out({0}), and store_in(shared) on '{0}.staged'", name));
+}
+
 void assign_instructions(const LoopTree& tree, Node& node) {
-  if (node.kind == NodeKind::Body && !node.instruction) {
+  if (node.kind == NodeKind::Body && !node.instruction && tree.scheduled.sends_boxes(node.stage.func)) {
+    check_sent(tree, node.stage);
+    check_box(tree, node.stage);
+    node.instruction = &instr::tensor_store();
+  } else if (node.kind == NodeKind::Body && !node.instruction) {
     const Copy how = tree.scheduled.of(node.stage.func).copy;
     if (how != Copy::Threads) check_copy(tree, node.stage);
     if (how == Copy::Tma) check_box(tree, node.stage);

@@ -37,7 +37,7 @@ bool only_copies(const LoopTree& tree, std::size_t role) {
   bool copies = true;
   for (const FuncId id : tree.scheduled.order)
     if (!tree.inlined(id) && tree.scheduled.role_of(id) == role)
-      copies &= tree.scheduled.of(id).copy == Copy::Tma;
+      copies &= tree.scheduled.of(id).copy == Copy::Tma && !tree.scheduled.sends_boxes(id);
   return copies;
 }
 

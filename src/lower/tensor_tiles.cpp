@@ -12,202 +12,12 @@
 #include <algorithm>
 
 #include "instr/matrix.h"
-#include "lower/thread_groups.h"
 
 namespace calotype::lower {
 namespace {
 
-using instr::Number;
 using layout::Axis;
 using layout::Digit;
-
-constexpr std::int64_t kGroup = 128, kRows = 64;  // threads of four warps, and their rows of the result
-constexpr std::int64_t kSums = 128;               // that a thread holds, before there are more groups
-constexpr std::int64_t kMostThreads = 1024;
-
-std::optional<Number> number_of(Type type) {
-  for (const Number n : {Number::F16, Number::BF16, Number::E4M3, Number::E5M2, Number::S8, Number::U8})
-    if (instr::type_of(n) == type) return n;
-  return std::nullopt;
-}
-
-class Chooser {
- public:
-  Chooser(LoopTree& tree, StageRef stage)
-      : tree_(tree), stage_(stage), asked_(*tree.schedule_of(stage).tensor_core) {}
-
-  TensorTile run(KernelInfo& kernel, const std::vector<const Node*>& around) {
-    require_alone(around);
-    if (asked_.m.size() > 1 || asked_.n.size() > 1)
-      refuse("several loops along one side of the tile", tree_.loop(asked_.m.front()).name,
-             "one loop in 'm' and in 'n', as fuse makes it");
-    tile_.m = asked_.m.front();
-    tile_.n = asked_.n.front();
-    tile_.k = asked_.k;
-    tile_.rows = extent(tile_.m);
-    tile_.columns = extent(tile_.n);
-    tile_.depth = extent(tile_.k.back());
-    find_operands();
-    const instr::TensorRule& rule = find_rule();
-    find_groups(kernel);
-    tile_.record = &instr::product(rule, {.n = columns_of_product(rule)});
-    if (tile_.depth % rule.products != 0)
-      refuse(fmt::format("the tile has {} along '{}'", tile_.depth, tree_.loop(tile_.k.back()).name),
-             std::to_string(tile_.depth), fmt::format("a multiple of {}", rule.products));
-    require_registers();
-    return tile_;
-  }
-
- private:
-  [[noreturn]] void refuse(std::string message, std::string value, std::string legal) const {
-    const lang::FuncDef& func = tree_.func(stage_.func);
-    throw Error({.kind = ErrorKind::Schedule,
-                 .message = std::move(message),
-                 .func = func.name,
-                 .stage = lang::stage_name(func, stage_.stage),
-                 .directive = asked_.origin,
-                 .value = std::move(value),
-                 .legal = std::move(legal)});
-  }
-
-  std::int64_t extent(LoopId id) const {
-    return constant_extent(tree_, tree_.loop(id), "loop of a tile", asked_.origin);
-  }
-
-  void require_alone(const std::vector<const Node*>& around) const {
-    for (const Node* node : around)
-      if (node->kind == NodeKind::Loop && tree_.loop(node->loop).binding == ir::Binding::GpuThread)
-        refuse("the tile stands inside a loop over threads, and all of them carry it out",
-               tree_.loop(node->loop).name, "sums computed at a loop over blocks, or a serial one inside it");
-    if (tree_.def(stage_).predicate.defined())
-      refuse("the sum is over points where a condition holds, and the instruction adds all",
-             ir::to_string(tree_.def(stage_).predicate), "a factor that is 0 where it does not");
-    require_untraced(stage_.func);
-  }
-
-  void require_untraced(FuncId func) const {
-    for (const schedule::Traced& traced : tree_.scheduled.traced)
-      if (traced.of == tree_.func(func).name)
-        refuse(fmt::format("{} asks for lines of '{}', and the instruction prints none", traced.origin,
-                           traced.of),
-               traced.of, "a trace of what reads the sums");
-  }
-
-  // ---- Operands
-
-  /// What is read, below a conversion to the type of the sum.
-  Expr operand(const Expr& factor) const {
-    const Expr inner = ir::is(factor, ir::Op::Cast) ? factor->args[0] : factor;
-    if (ir::is(inner, ir::Op::Call) && ir::callee_of(inner)->kind == ir::CalleeKind::Func) return inner;
-    const bool input = ir::is(inner, ir::Op::Call);
-    refuse(fmt::format("{} is multiplied, which {}", ir::to_string(inner),
-                       input ? "is read from the memory of the call" : "is computed on the way"),
-           ir::to_string(inner),
-           input ? "a copy of it in shared memory, by in() and store_in(shared)"
-                 : "a Func of its own for it, in shared memory");
-  }
-
-  void find_operands() {
-    const Expr& term = tree_.def(stage_).reduce_term;
-    if (!ir::is(term, ir::Op::Mul))
-      refuse(fmt::format("{} is added, which is no product of two operands", ir::to_string(term)),
-             ir::to_string(term), "f(...) += a(...) * b(...)");
-    const Expr x = operand(term->args[0]), y = operand(term->args[1]);
-    const bool x_is_a = uses(x, tile_.m) && !uses(x, tile_.n);
-    tile_.a = x_is_a ? x : y;
-    tile_.b = x_is_a ? y : x;
-    for (const auto& [call, own, other] :
-         {std::tuple(tile_.a, tile_.m, tile_.n), {tile_.b, tile_.n, tile_.m}}) {
-      if (uses(call, own) && !uses(call, other)) continue;
-      refuse(fmt::format("{} does not depend on '{}' alone of the two sides of the tile", ir::to_string(call),
-                         tree_.loop(own).name),
-             ir::to_string(call), "operands that each have one side of the tile, and what is summed");
-    }
-    for (const Expr& call : {tile_.a, tile_.b}) require_shared(FuncId{ir::callee_of(call)->index});
-  }
-
-  bool uses(const Expr& call, LoopId loop) const {
-    const StageInfo& info = tree_.stages.at(stage_);
-    for (std::size_t i = 0; i < info.dims.size(); ++i)
-      if (info.coordinates[i].defined() && ir::uses(call, info.dims[i]) &&
-          ir::uses(info.coordinates[i], tree_.loop(loop).var))
-        return true;
-    return false;
-  }
-
-  void require_shared(FuncId func) const {
-    require_untraced(func);
-    if (tree_.scheduled.of(func).memory == Memory::Shared) return;
-    refuse(fmt::format("the operand '{}' is not in shared memory", tree_.func(func).name),
-           tree_.func(func).name, fmt::format("store_in(shared) on '{}'", tree_.func(func).name));
-  }
-
-  void require_registers() const {
-    const schedule::FuncSchedule& sums = tree_.scheduled.of(stage_.func);
-    if (sums.memory == Memory::Register) return;
-    refuse(fmt::format("'{}' is not in registers", tree_.func(stage_.func).name),
-           tree_.func(stage_.func).name, "store_in(register), computed at a loop over blocks or inside one");
-  }
-
-  // ---- The instruction
-
-  const instr::TensorRule& find_rule() const {
-    const Type a = ir::callee_of(tile_.a)->type, b = ir::callee_of(tile_.b)->type,
-               sum = tree_.func(stage_.func).type();
-    const std::string& arch = tree_.scheduled.target.arch;  // empty: that of the GPU which is there
-    if (!arch.empty() && arch != "sm_90a")
-      refuse(fmt::format("the target {} has no products of four warps", tree_.scheduled.target.str()),
-             "wgmma", "the target cuda-sm_90a");
-    const auto of_a = number_of(a), of_b = number_of(b);
-    const instr::TensorRule* rule =
-        of_a && of_b ? instr::find_rule("wgmma", *of_a, *of_b, sum == Float(16)) : nullptr;
-    const bool fits = rule && sum == (rule->integer() ? Int(32) : rule->to_f16 ? Float(16) : Float(32));
-    if (!fits)
-      refuse(fmt::format("there is no instruction that adds products of {} and {} to {}", a.str(), b.str(),
-                         sum.str()),
-             sum.str(), "two of f16 or bf16 added to f32, of f16, e4m3 or e5m2 to f16, s8 and u8 to s32");
-    if (!rule->integer() && rule->kept < 24 && sum == Float(32))
-      refuse(fmt::format("the instruction adds products of {} and {} with {} bits, where the sum is of {}",
-                         a.str(), b.str(), rule->kept, sum.str()),
-             sum.str(), "a sum of f16, which has fewer; or operands of 16 bits");
-    return *rule;
-  }
-
-  /// Threads that are bound already say how many there are; else a thread has so many sums.
-  void find_groups(KernelInfo& kernel) {
-    const std::int64_t blocks_of_rows = tile_.rows / kRows;
-    if (tile_.rows % kRows != 0)
-      refuse(fmt::format("the tile has {} rows, along '{}'", tile_.rows, tree_.loop(tile_.m).name),
-             std::to_string(tile_.rows), fmt::format("a multiple of {}", kRows));
-    std::int64_t& threads = kernel.threads[0];
-    const std::int64_t bound = threads * kernel.threads[1] * kernel.threads[2];
-    if (kernel.threads[1] * kernel.threads[2] > 1)
-      refuse("other loops of the block are bound to threads along y or z", std::to_string(bound),
-             "gpu_threads along x alone in this block");
-    const std::int64_t wanted = bound > 1
-                                    ? (bound + kGroup - 1) / kGroup
-                                    : (tile_.rows * tile_.columns + kGroup * kSums - 1) / (kGroup * kSums);
-    tile_.groups = std::clamp<std::int64_t>(wanted, 1, blocks_of_rows);
-    while (blocks_of_rows % tile_.groups != 0) --tile_.groups;
-    threads = std::max((threads + kGroup - 1) / kGroup * kGroup, tile_.groups * kGroup);
-    if (threads > kMostThreads)
-      refuse(fmt::format("a tile of {} by {} would take {} threads", tile_.rows, tile_.columns, threads),
-             std::to_string(threads), "smaller tiles");
-  }
-
-  /// The most that divide the tile.
-  int columns_of_product(const instr::TensorRule& rule) const {
-    for (int n = 256; n >= 8; n -= 8)
-      if (tile_.columns % n == 0 && instr::allows(rule, n)) return n;
-    refuse(fmt::format("the tile has {} columns, along '{}'", tile_.columns, tree_.loop(tile_.n).name),
-           std::to_string(tile_.columns), rule.integer() ? "a multiple of 16" : "a multiple of 8");
-  }
-
-  LoopTree& tree_;
-  const StageRef stage_;
-  const schedule::TensorCore& asked_;
-  TensorTile tile_;
-};
 
 // ---- Layouts
 
@@ -233,9 +43,9 @@ layout::Layout layout_of(const LoopTree& tree, StageRef stage, const TensorTile&
   }
   const std::int64_t registers = one.size(Axis::Register);
   columns.push_back({n, one.extent(0), tile.products_along_n(), Axis::Register, registers});
-  rows.push_back({m, kRows, tile.groups, Axis::ThreadX, kGroup});
-  rows.push_back(
-      {m, kRows * tile.groups, tile.products_along_m(), Axis::Register, registers * tile.products_along_n()});
+  rows.push_back({m, kWideRows, tile.groups, Axis::ThreadX, kWideThreads});
+  rows.push_back({m, kWideRows * tile.groups, tile.products_along_m(), Axis::Register,
+                  registers * tile.products_along_n()});
   std::vector<Digit> all = m < n ? rows : columns;
   const std::vector<Digit>& other = m < n ? columns : rows;
   all.insert(all.end(), other.begin(), other.end());
@@ -438,11 +248,20 @@ class Dealer {
   }
 
   LoopId thread_loop(StageRef stage) {
-    return add_loop(stage, tree_.func(stage.func).name + ".t", ir::Binding::GpuThread, tile_.groups * kGroup);
+    return add_loop(stage, tree_.func(stage.func).name + ".t", ir::Binding::GpuThread,
+                    tile_.groups * kWideThreads);
   }
 
-  /// The loops that deal out one element after the other, threads outermost, and what they say of it.
-  DealtOut make_loops(StageRef reader, std::vector<LoopId>& loops) {
+  /// How a stage goes along a dimension of the sums: by a loop from `base` on, over a part of it.
+  struct Along {
+    LoopId loop;  ///< invalid: there is one element
+    Expr base;    ///< a multiple of the extent
+    std::int64_t extent = 1;
+  };
+
+  /// The loops that deal out one element after the other, threads outermost, and what they say of it; the
+  /// positions are counted from each base.
+  DealtOut make_loops(StageRef reader, const std::vector<Along>& along, std::vector<LoopId>& loops) {
     const layout::Layout& layout = *tree_.storage.at(stage_.func).layout;
     loops.push_back(thread_loop(reader));
     const Expr thread = ir::make_var(tree_.loop(loops.front()).var);
@@ -450,17 +269,23 @@ class Dealer {
                    ir::index(0)};
     std::vector<std::pair<std::int64_t, LoopId>> by_weight;
     for (const Digit& digit : layout.digits()) {
+      const Along& part = along[static_cast<std::size_t>(digit.dim)];
       Expr value = ir::index(0);
       if (digit.axis == Axis::ThreadX) {
         value = thread / ir::index(digit.weight);
-        if (digit.weight * digit.extent < tile_.groups * kGroup) value = value % ir::index(digit.extent);
-      } else if (digit.extent > 1) {
-        const LoopId id = add_loop(reader, fmt::format("{}.r{}", tree_.func(reader.func).name, digit.weight),
-                                   ir::Binding::Unrolled, digit.extent);
+        if (digit.weight * digit.extent < tile_.groups * kWideThreads)
+          value = value % ir::index(digit.extent);
+      } else if (const std::int64_t rounds = std::min(digit.extent, part.extent / digit.stride); rounds > 1) {
+        const LoopId id =
+            add_loop(reader, fmt::format("{}.r{}", tree_.func(reader.func).name, digit.weight),
+                     is_vector(reader, digit) ? ir::Binding::Vector : ir::Binding::Unrolled, rounds);
         by_weight.emplace_back(digit.weight, id);
         value = ir::make_var(tree_.loop(id).var);
         dealt.slot = dealt.slot + value * ir::index(digit.weight);
       }
+      if (digit.axis == Axis::Register && digit.stride * digit.extent > part.extent)
+        dealt.slot = dealt.slot +
+                     part.base / ir::index(digit.stride) % ir::index(digit.extent) * ir::index(digit.weight);
       Expr& position = dealt.positions[static_cast<std::size_t>(digit.dim)];
       position = position + value * ir::index(digit.stride);
     }
@@ -472,8 +297,16 @@ class Dealer {
     return dealt;
   }
 
+  /// Registers next to each other are elements next to each other in shared memory.
+  bool is_vector(StageRef reader, const Digit& digit) const {
+    return reader.func != stage_.func && digit.weight == 1 && digit.stride == 1 && digit.dim == 0 &&
+           tree_.scheduled.of(reader.func).memory == Memory::Shared;
+  }
+
   void deal_out(Node& node, StageRef reader) {
-    const std::vector<LoopId> moved = loops_along(node, reader);
+    const std::vector<Along> along = loops_along(node, reader);
+    std::vector<LoopId> moved;
+    for (const Along& part : along) moved.push_back(part.loop);
     require_own_places(reader, moved);
     std::vector<LoopId> kept, order;
     for (Node* n = &node; n->kind == NodeKind::Loop; n = &n->children[0]) {
@@ -486,8 +319,11 @@ class Dealer {
                tree_.loop(n->loop).name,
                "loops of the tile that are neither bound nor vectorised nor unrolled");
     }
-    const DealtOut dealt = make_loops(reader, order);
-    substitute_loops(reader, moved, dealt);
+    DealtOut dealt = make_loops(reader, along, order);
+    substitute_loops(reader, along, dealt);
+    for (std::size_t d = 0; d < along.size(); ++d)
+      if (along[d].loop.valid())
+        dealt.positions[d] = ir::simplify(along[d].base + dealt.positions[d], tree_.facts);
     order.insert(order.begin(), kept.begin(), kept.end());
     Node inner{.kind = NodeKind::Body, .stage = reader};
     for (auto id = order.rbegin(); id != order.rend(); ++id) {
@@ -517,8 +353,8 @@ class Dealer {
              name, fmt::format("'{}' inlined, or in shared memory", name));
   }
 
-  /// By dimension of the sums, the loop that moves along it; invalid: none does.
-  std::vector<LoopId> loops_along(const Node& node, StageRef reader) const {
+  /// By dimension of the sums, how the stage goes along it.
+  std::vector<Along> loops_along(const Node& node, StageRef reader) const {
     std::vector<Expr> coordinates;
     if (reader.func == stage_.func) {
       for (const ir::SymbolPtr& arg : tree_.func(stage_.func).args) coordinates.push_back(ir::make_var(arg));
@@ -526,14 +362,13 @@ class Dealer {
       coordinates = reads_of_sums(reader).front()->args;
     }
     const Box& box = tree_.storage.at(stage_.func).box;
-    std::vector<LoopId> loops;
+    std::vector<Along> loops;
     for (std::size_t d = 0; d < coordinates.size(); ++d) {
       const Expr at = ir::simplify(placed(reader, coordinates[d]) - box[d].min, tree_.facts);
-      LoopId found;
+      Along found;
       for (const Node* n = &node; n->kind == NodeKind::Loop; n = &n->children[0])
-        if (ir::prove_equal(at, ir::make_var(tree_.loop(n->loop).var) - tree_.loop(n->loop).min, tree_.facts))
-          found = n->loop;
-      if (!found.valid() && tree_.storage.at(stage_.func).layout->extent(static_cast<int>(d)) > 1)
+        if (const std::optional<Along> part = part_along(at, n->loop, static_cast<int>(d))) found = *part;
+      if (!found.loop.valid() && tree_.storage.at(stage_.func).layout->extent(static_cast<int>(d)) > 1)
         refuse(reader,
                fmt::format("'{}' reads '{}' at {} of the tile, which is no loop of its own",
                            tree_.func(reader.func).name, tree_.func(stage_.func).name, ir::to_string(at)),
@@ -544,10 +379,49 @@ class Dealer {
     return loops;
   }
 
-  void substitute_loops(StageRef reader, const std::vector<LoopId>& moved, const DealtOut& dealt) {
+  /// With what names of regions stand for.
+  Expr without_names(Expr e) const {
+    for (;;) {
+      ir::Substitution values;
+      for (const ir::SymbolPtr& s : ir::free_symbols(e))
+        if (const ir::Facts::Known* known = tree_.facts.find(s); known && known->value.defined())
+          values.emplace_back(s, known->value);
+      if (values.empty()) return e;
+      e = ir::substitute(e, values);
+    }
+  }
+
+  /// The loop goes along a dimension of the sums from where others say on: over all of it, or over as much as
+  /// some of a thread's registers have.
+  std::optional<Along> part_along(const Expr& at, LoopId id, int dim) const {
+    const LoopInfo& loop = tree_.loop(id);
+    const layout::Layout& layout = *tree_.storage.at(stage_.func).layout;
+    const Expr base = ir::simplify(without_names(at - (ir::make_var(loop.var) - loop.min)), tree_.facts);
+    if (ir::uses(base, loop.var)) return std::nullopt;
+    if (ir::is_zero(base)) return Along{id, base, layout.extent(dim)};
+    const std::optional<std::int64_t> extent = ir::constant_upper_bound(loop.extent, tree_.facts);
+    if (!extent || ir::known_multiple(base, tree_.facts) % *extent != 0) return std::nullopt;
+    for (const Digit& digit : layout.digits()) {
+      if (digit.dim != dim || digit.stride * digit.extent <= *extent) continue;
+      const bool divides = digit.stride >= *extent || *extent % digit.stride == 0;
+      if (digit.extent > 1 && (digit.axis != Axis::Register || !divides)) return std::nullopt;
+    }
+    return Along{id, base, *extent};
+  }
+
+  /// Whether the stage can be computed beyond the ends of what is read: its place is a tile of its own, and
+  /// it reads nothing else.
+  bool is_whole(StageRef reader) const {
+    if (reader.func == stage_.func) return reader.stage == 0;
+    const std::vector<Expr> calls = calls_in(tree_.def(reader));
+    return tree_.scheduled.of(reader.func).memory == Memory::Shared && !tree_.is_copy(reader) &&
+           calls.size() == reads_of_sums(reader).size();
+  }
+
+  void substitute_loops(StageRef reader, const std::vector<Along>& along, const DealtOut& dealt) {
     StageInfo& info = tree_.stages.at(reader);
-    const bool fills = reader == StageRef{stage_.func, 0};  // the whole tile, ragged or not
-    if (fills && !calls_in(tree_.def(reader)).empty())
+    const bool fills = is_whole(reader);  // the whole tile, ragged or not
+    if (reader == StageRef{stage_.func, 0} && !calls_in(tree_.def(reader)).empty())
       refuse(reader,
              fmt::format("'{}' begins from what is read, and a tile is filled beyond the ends of that",
                          tree_.func(stage_.func).name),
@@ -555,12 +429,11 @@ class Dealer {
              "a sum from a constant, and the rest added by what reads it");
     ir::Substitution values;
     std::vector<Guard> ends;
-    for (std::size_t d = 0; d < moved.size(); ++d) {
-      if (!moved[d].valid()) continue;
-      const LoopInfo& loop = tree_.loop(moved[d]);
+    for (std::size_t d = 0; d < along.size(); ++d) {
+      if (!along[d].loop.valid()) continue;
+      const LoopInfo& loop = tree_.loop(along[d].loop);
       values.emplace_back(loop.var, loop.min + dealt.positions[d]);
-      const std::int64_t all = tree_.storage.at(stage_.func).layout->extent(static_cast<int>(d));
-      if (!fills && !ir::prove_equal(loop.extent, ir::index(all), tree_.facts))
+      if (!fills && !ir::prove_equal(loop.extent, ir::index(along[d].extent), tree_.facts))
         ends.push_back({dealt.positions[d] < loop.extent, Tail::Predicate, loop.origin});
     }
     for (Expr& e : info.coordinates)
@@ -580,13 +453,6 @@ class Dealer {
 };
 
 }  // namespace
-
-void choose_tensor_tiles(LoopTree& tree, const Node& nest, KernelInfo& kernel) {
-  visit(nest, [&](const Node& node, const std::vector<const Node*>& around) {
-    if (node.kind != NodeKind::Body || !tree.schedule_of(node.stage).tensor_core) return;
-    tree.tensor_tiles[node.stage] = Chooser(tree, node.stage).run(kernel, around);
-  });
-}
 
 void deal_tensor_tiles(LoopTree& tree, Node& nest) {
   std::vector<StageRef> stages;

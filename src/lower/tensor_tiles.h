@@ -5,6 +5,9 @@
 
 namespace calotype::lower {
 
+/// Of four warps that multiply together: their threads, and rows of the result.
+inline constexpr std::int64_t kWideThreads = 128, kWideRows = 64;
+
 /// Finds the stages of the nest that instructions of tensor cores carry out, and makes the block as large as
 /// they need it. Error(Schedule) says why a stage cannot be.
 void choose_tensor_tiles(LoopTree& tree, const Node& nest, KernelInfo& kernel);

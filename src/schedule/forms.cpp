@@ -87,7 +87,8 @@ std::vector<FormAssumption> tensor_forms(const Scheduled& s) {
   for (const lang::FuncDef& f : s.graph.funcs) {
     const FuncSchedule& own = s.of(f.id);
     if (own.copy != Copy::Tma || own.compute.kind == Place::Kind::Inline) continue;
-    const std::optional<ArgumentRef> of = argument_of_copy(s, f.id);
+    const std::optional<ArgumentRef> of =
+        s.sends_boxes(f.id) ? find_argument(s.graph, f.name) : argument_of_copy(s, f.id);
     if (!of || is_tensor(forms, *of)) continue;
     FormAssumption form;
     form.output = of->output;

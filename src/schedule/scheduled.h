@@ -289,6 +289,8 @@ struct Scheduled {
 
   const Loop& loop(LoopId id) const { return loops[id.value]; }
   const FuncSchedule& of(FuncId id) const { return funcs[id.value]; }
+  /// Whether boxes of an output's values go out of shared memory.
+  bool sends_boxes(FuncId id) const { return of(id).copy == Copy::Tma && graph.is_output(id); }
   /// Position of the role that computes the Func: its own, or that of whom it is computed for; none: no
   /// role does.
   std::optional<std::size_t> role_of(FuncId id) const;

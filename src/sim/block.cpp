@@ -64,6 +64,7 @@ void Machine::start_cluster() {
     warp.known = nothing_known();
     warp.frames.clear();
     for (Flights& flights : warp.flights) flights = {};
+    for (Departures& departures : warp.departures) departures = {};
     warp.forget_products();
     for (int axis = 0; axis < 3; ++axis)
       if (code.has_block_var[axis])

@@ -1,8 +1,12 @@
-// Copies of boxes: element by element, as the hardware places them. Rows are packed one behind the other from
-// the address on, and the pieces of swizzled ones change places by the address itself, not by the place in
-// the buffer; what lies outside the tensor is zeros. They happen as rows do: see ring.cpp.
+// Copies of boxes, to shared memory and out of it: element by element, as the hardware places them. Rows are
+// packed one behind the other from the address on, and the pieces of swizzled ones change places by the
+// address itself, not by the place in the buffer; what lies outside the tensor is zeros. They happen as rows
+// do: see ring.cpp. What goes out is read when it is started, and once more as late as it may be: then it
+// must be the same.
 
 #include <fmt/format.h>
+
+#include <optional>
 
 #include "instr/instruction.h"
 #include "layout/swizzle.h"
@@ -29,22 +33,64 @@ class Box {
     for (const Register& r : site_.start) start_.push_back(at(r));
   }
 
+  /// One that was started before.
+  Box(Machine& m, Warp& warp, const Departure& d, int lane)
+      : Box(m, warp, *d.instruction, lane, d.first, d.start) {}
+
   void run() {
-    require_multiple(start_[0] * size_, instr::kBulkBytes, "begins", "of the tensor's rows");
-    require_multiple(buffer_.offset + first_ * size_, instr::box_place_bytes(0), "goes to",
-                     "of shared memory");
+    require_places();
     const std::int64_t elements = map_.elements();
     for (std::int64_t i = 0; i < elements; ++i) start(place_of(first_ + i), value_of(i));
     tell_slot(m_, warp_, *slot_);
     m_.report.stores += elements;
-    if (m_.figures) count();
+    if (m_.figures) count(true);
+  }
+
+  Departure leave() {
+    require_places();
+    Departure d{&instruction_, first_, start_, {}, 0};
+    for (std::int64_t i = 0; i < map_.elements(); ++i) d.values.push_back(read(place_of(first_ + i)));
+    if (m_.figures) count(false);
+    return d;
+  }
+
+  void arrive(const Departure& d) {
+    for (std::int64_t i = 0; i < map_.elements(); ++i) {
+      const Cell now = read(place_of(first_ + i));
+      if (!same(now, d.values[static_cast<std::size_t>(i)])) return overwritten();
+      const std::optional<std::int64_t> offset = offset_of(i);
+      if (offset && in_memory(*offset))
+        encode(buffer_.type, now, static_cast<std::byte*>(tensor_.memory.data) + *offset);
+    }
+    m_.report.stores += map_.elements();
   }
 
  private:
-  void count() {
+  Box(Machine& m, Warp& warp, const Instruction& i, int lane, std::int64_t first,
+      std::vector<std::int64_t> start)
+      : m_(m),
+        warp_(warp),
+        instruction_(i),
+        lane_(lane),
+        site_(m.code.boxes[static_cast<std::size_t>(i.target)]),
+        access_(m.code.accesses[static_cast<std::size_t>(site_.access)]),
+        buffer_(m.code.buffers[static_cast<std::size_t>(access_.buffer)]),
+        map_(*m.code.tensors[static_cast<std::size_t>(site_.tensor)]),
+        tensor_(m.launch.tensors[static_cast<std::size_t>(site_.tensor)]),
+        size_(buffer_.type.bytes()),
+        first_(first),
+        start_(std::move(start)) {}
+
+  void require_places() {
+    require_multiple(start_[0] * size_, instr::kBulkBytes, "begins", "of the tensor's rows");
+    require_multiple(buffer_.offset + first_ * size_, instr::box_place_bytes(0), "goes to",
+                     "of shared memory");
+  }
+
+  void count(bool from_global) {
     const std::int64_t bytes = map_.elements() * size_;
-    m_.figures->bulk(instruction_, access_.buffer, bytes, true);
-    m_.figures->bulk_from_global(instruction_, bytes);
+    m_.figures->bulk(instruction_, access_.buffer, bytes, from_global);
+    if (from_global) m_.figures->bulk_from_global(instruction_, bytes);
   }
   std::int64_t at(Register r) const { return warp_.read(r)[r.uniform ? 0 : lane_].i; }
 
@@ -74,8 +120,8 @@ class Box {
     return layout::swizzled((there - buffer_.offset) / size_, buffer_.swizzle, size_);
   }
 
-  /// Of an element of the box, by its number.
-  Cell value_of(std::int64_t number) {
+  /// Where an element of the box, by its number, lies in the tensor, in bytes; none: outside.
+  std::optional<std::int64_t> offset_of(std::int64_t number) const {
     std::int64_t offset = 0;
     bool inside = true;
     for (std::size_t d = 0; d < map_.box.size(); ++d) {
@@ -84,12 +130,46 @@ class Box {
       inside &= c >= 0 && c < tensor_.extents[d];
       offset += c * (d == 0 ? size_ : tensor_.strides[d]);
     }
-    if (!inside) return {.i = 0};  // also the float 0
-    if (offset >= tensor_.memory.low && offset + size_ <= tensor_.memory.high)
-      return decode(buffer_.type, static_cast<const std::byte*>(tensor_.memory.data) + offset);
+    return inside ? std::optional(offset) : std::nullopt;
+  }
+
+  bool in_memory(std::int64_t offset) {
+    if (offset >= tensor_.memory.low && offset + size_ <= tensor_.memory.high) return true;
     report(Fault::OutOfBounds, fmt::format("{} copies a box of {}, of which byte {} lies outside its memory",
                                            who(), map_.source->name, offset));
-    return poison(buffer_.type);
+    return false;
+  }
+
+  Cell value_of(std::int64_t number) {
+    const std::optional<std::int64_t> offset = offset_of(number);
+    if (!offset) return {.i = 0};  // also the float 0
+    if (!in_memory(*offset)) return poison(buffer_.type);
+    return decode(buffer_.type, static_cast<const std::byte*>(tensor_.memory.data) + *offset);
+  }
+
+  /// Of shared memory, as the copy engine reads it.
+  Cell read(std::int64_t index) {
+    std::array<std::int64_t, kWarp> indices{};
+    std::array<Cell, kWarp> cells{};
+    indices[static_cast<std::size_t>(lane_)] = index;
+    WarpAccess access{m_, warp_, instruction_, LaneMask{1} << lane_, indices.data(), false, cells.data()};
+    access.past_threads = true;
+    m_.spaces[static_cast<std::size_t>(access_.buffer)]->load(access);
+    return cells[static_cast<std::size_t>(lane_)];
+  }
+
+  bool same(Cell a, Cell b) const {
+    std::array<std::byte, 16> bits_a{}, bits_b{};
+    encode(buffer_.type, a, bits_a.data());
+    encode(buffer_.type, b, bits_b.data());
+    return bits_a == bits_b;
+  }
+
+  void overwritten() {
+    report(Fault::RingOverwrite,
+           fmt::format(
+               "{} has sent a box of {} out, and its elements are overwritten before they have been read",
+               who(), buffer_.name));
   }
 
   void start(std::int64_t index, Cell value) {
@@ -122,6 +202,31 @@ class Box {
 
 void run_box_store(Machine& m, Warp& warp, const Instruction& i) {
   for_lanes(warp.mask, [&](int lane) { Box(m, warp, i, lane).run(); });
+}
+
+void run_box_out(Machine& m, Warp& warp, const Instruction& i) {
+  for_lanes(warp.mask, [&](int lane) {
+    Departures& own = warp.departures[static_cast<std::size_t>(lane)];
+    Departure d = Box(m, warp, i, lane).leave();
+    d.group = own.groups;
+    if (m.options.random_landing) Box(m, warp, d, lane).arrive(d);  // it may be as early as this
+    own.waiting.push_back(std::move(d));
+  });
+}
+
+void run_boxes_commit(Machine&, Warp& warp, const Instruction&) {
+  for_lanes(warp.mask, [&](int lane) { ++warp.departures[static_cast<std::size_t>(lane)].groups; });
+}
+
+void Machine::depart(Warp& warp, int lane, std::int64_t groups_left) {
+  Departures& own = warp.departures[static_cast<std::size_t>(lane)];
+  for (; !own.waiting.empty() && own.waiting.front().group < own.groups - groups_left;
+       own.waiting.pop_front())
+    Box(*this, warp, own.waiting.front(), lane).arrive(own.waiting.front());
+}
+
+void run_boxes_read(Machine& m, Warp& warp, const Instruction& i) {
+  for_lanes(warp.mask, [&](int lane) { m.depart(warp, lane, i.site); });
 }
 
 }  // namespace calotype::sim

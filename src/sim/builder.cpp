@@ -320,12 +320,14 @@ void Builder::box_store(const ir::Stmt& s) {
   for (std::size_t d = 4; d < s->exprs.size(); ++d) box.start.push_back(index(s->exprs[d], 1));
   const Register at = index(s->exprs[2], 1), slot = value(s->exprs[3], 1);
   box.access = access(how.buffer, s->exprs[2], false);
-  code_.accesses.back().ring = ring_index(*how.ring);
-  note_written(code_.accesses.back().buffer);
+  if (!how.out) {
+    code_.accesses.back().ring = ring_index(*how.ring);
+    note_written(code_.accesses.back().buffer);
+  }
   const auto tensor = std::find(code_.tensors.begin(), code_.tensors.end(), how.map);
   if (tensor == code_.tensors.end()) refuse(code_, "a tensor that the kernel does not have", how.map->name);
   box.tensor = static_cast<int>(tensor - code_.tensors.begin());
-  Instruction& i = emit(run_box_store, "BoxStore");
+  Instruction& i = how.out ? emit(run_box_out, "BoxOut") : emit(run_box_store, "BoxStore");
   i.a = at;
   i.b = slot;
   i.site = box.access;

@@ -312,6 +312,12 @@ class Compiler {
       case ir::SyncInfo::Kind::ProductWait:
         emit(run_product_wait, "ProductWait", sync.pending);
         break;
+      case ir::SyncInfo::Kind::BoxesCommit:
+        emit(run_boxes_commit, "BoxesCommit", 0);
+        break;
+      case ir::SyncInfo::Kind::BoxesRead:
+        emit(run_boxes_read, "BoxesRead", sync.pending);
+        break;
       case ir::SyncInfo::Kind::Registers:
         emit(run_registers, "Registers", sync.number);
         break;

@@ -156,6 +156,10 @@ void run_cluster_barrier(Machine& m, Warp& warp, const Instruction& i) {
   wait_at_barrier(m, warp, i, Warp::State::AtClusterBarrier);
 }
 
-void run_exit(Machine&, Warp& warp, const Instruction&) { warp.state = Warp::State::Ended; }
+void run_exit(Machine& m, Warp& warp, const Instruction&) {
+  constexpr std::int64_t none = -1;  // nor those that are in no group
+  for_lanes(warp.live, [&](int lane) { m.depart(warp, lane, none); });
+  warp.state = Warp::State::Ended;
+}
 
 }  // namespace calotype::sim

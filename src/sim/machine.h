@@ -54,6 +54,19 @@ struct Known {
   void learn(const Known& other);
 };
 
+/// A box on its way out of shared memory, from its start until it has been read.
+struct Departure {
+  const Instruction* instruction = nullptr;
+  std::int64_t first = 0;           ///< the element where it begins
+  std::vector<std::int64_t> start;  ///< and in the tensor
+  std::vector<Cell> values;         ///< when it was started
+  std::int64_t group = 0;
+};
+struct Departures {
+  std::deque<Departure> waiting;  ///< in the order in which they were started
+  std::int64_t groups = 0;        ///< committed so far
+};
+
 /// A slot of a ring of a block: what has arrived since it was complete last, and before.
 struct RingSlot {
   struct Copy {
@@ -114,6 +127,7 @@ struct Warp {
   std::vector<Cell> registers;
   std::vector<PrivateArray> privates;
   std::array<Flights, kWarp> flights;
+  std::array<Departures, kWarp> departures;
   std::vector<std::vector<std::int64_t>> arrivals;  ///< at each slot of each ring
   std::vector<std::vector<std::int64_t>> waits;     ///< for each that have ended
   std::uint32_t now = 0;                            ///< the running interval
@@ -191,6 +205,9 @@ struct Machine {
   Known nothing_known() const;
   /// Whether the block of that rank has not ended, and the warp knows that it has begun.
   bool runs(const Warp& warp, std::int64_t rank) const;
+
+  /// All boxes but those of the latest groups of a thread have been read.
+  void depart(Warp& warp, int lane, std::int64_t groups_left);
 
   /// A product of four warps happens, for one of them.
   void compute(Warp& warp, Product& product);
@@ -285,6 +302,10 @@ void run_async_store(Machine&, Warp&, const Instruction&);
 void run_ring_store(Machine&, Warp&, const Instruction&);
 // A box to the element `a`, counted by slot `b`: `target` is in Code::boxes.
 void run_box_store(Machine&, Warp&, const Instruction&);
+// A box from the element `a` to the tensor. Read: `site` groups may be left.
+void run_box_out(Machine&, Warp&, const Instruction&);
+void run_boxes_commit(Machine&, Warp&, const Instruction&);
+void run_boxes_read(Machine&, Warp&, const Instruction&);
 void run_allocate(Machine&, Warp&, const Instruction&);
 // Shuffles: the value `a` of another lane: of number `b` (-1: none is needed), or of the number that differs
 // in the bits `site`. Load: what the other lane has at its index `a`, of a site of Code::accesses.

@@ -122,13 +122,26 @@ void KernelPrinter::bulk_store(const ir::Stmt& s) {
   line(prelude_.use("fence_copies") + "();");
 }
 
+/// A block must not end while its memory is being read.
+void KernelPrinter::finish_boxes() {
+  bool any = false;
+  ir::visit(kernel_.body, [&](const ir::Stmt& s) {
+    any |= s->kind == ir::StmtKind::Barrier && s->sync().kind == ir::SyncInfo::Kind::BoxesCommit;
+  });
+  if (any) line(prelude_.use("boxes_read") + "<0>();");
+}
+
 void KernelPrinter::box_store(const ir::Stmt& s) {
   const ir::BulkStore& how = *s->bulk();
   const std::size_t rank = how.map->box.size();
   std::string start;
-  for (std::size_t d = 0; d < rank; ++d) start += scalar(s->exprs[4 + d], Arithmetic::Index) + ", ";
+  for (std::size_t d = 0; d < rank; ++d)
+    start += (d > 0 ? ", " : "") + scalar(s->exprs[4 + d], Arithmetic::Index);
+  if (how.out)
+    return line(fmt::format("{}(&{}, {}, &{});", prelude_.use(fmt::format("send_box_{}d", rank)),
+                            names_.of(how.map), start, expressions_.element(how.buffer, s->exprs[2])));
   const std::string call =
-      fmt::format("{}(&{}, &{}, {}{}, &{}[{}]);", prelude_.use(fmt::format("copy_box_{}d", rank)),
+      fmt::format("{}(&{}, &{}, {}, {}, &{}[{}]);", prelude_.use(fmt::format("copy_box_{}d", rank)),
                   expressions_.element(how.buffer, s->exprs[2]), names_.of(how.map), start,
                   how.map->elements() * how.buffer->type.bytes(), rings_.at(how.ring.get()),
                   slot_of(*how.ring, s->exprs[3]));

@@ -117,6 +117,7 @@ std::string KernelPrinter::print(const std::string& name) {
   place_variables();
   statement(body);
   finish_rings();
+  finish_boxes();
   --depth_;
   line("}");
   return out_;

@@ -79,6 +79,7 @@ class KernelPrinter final : private Hoister {
   void make_common_ring(const ir::Ring& ring);
   void make_role_ring(const ir::Ring& ring);
   void finish_rings();
+  void finish_boxes();
   void bulk_store(const ir::Stmt& s);
   void box_store(const ir::Stmt& s);
   void row_by_threads(const ir::Stmt& s, const std::string& first);

@@ -32,11 +32,30 @@ std::string copy_box(int rank) {
       rank, parameters, operands, values);
 }
 
+/// The same the other way, from shared memory.
+std::string send_box(int rank) {
+  std::string parameters, operands, values;
+  for (int d = 0; d < rank; ++d) {
+    parameters += fmt::format("int c{}, ", d);
+    operands += fmt::format("{}%{}", d ? ", " : "", 2 + d);
+    values += fmt::format(", \"r\"(c{})", d);
+  }
+  return fmt::format(
+      "@ void send_box_{0}d(const tensor_map* to, {1}void* from) {{\n"
+      "  asm volatile(\"cp.async.bulk.tensor.{0}d.global.shared::cta.tile.bulk_group [%0, {{{2}}}], [%1];\" "
+      "::\n"
+      "      \"l\"(to), \"r\"(shared_address(from)){3} : \"memory\");\n"
+      "}}\n",
+      rank, parameters, operands, values);
+}
+
 }  // namespace
 
 const std::vector<Helper>& copy_helpers() {
   static const std::array<std::string, 5> boxes = {copy_box(1), copy_box(2), copy_box(3), copy_box(4),
                                                    copy_box(5)};
+  static const std::array<std::string, 5> sent = {send_box(1), send_box(2), send_box(3), send_box(4),
+                                                  send_box(5)};
   static const std::vector<Helper> all = {
       // What lies in a block's shared memory where `place` does in this one's.
       {"remote_address",
@@ -176,6 +195,20 @@ const std::vector<Helper>& copy_helpers() {
       {"copy_box_3d", {"shared_address", "tensor_map"}, boxes[2]},
       {"copy_box_4d", {"shared_address", "tensor_map"}, boxes[3]},
       {"copy_box_5d", {"shared_address", "tensor_map"}, boxes[4]},
+      // To the coordinates on; what lies outside is left out.
+      {"send_box_1d", {"shared_address", "tensor_map"}, sent[0]},
+      {"send_box_2d", {"shared_address", "tensor_map"}, sent[1]},
+      {"send_box_3d", {"shared_address", "tensor_map"}, sent[2]},
+      {"send_box_4d", {"shared_address", "tensor_map"}, sent[3]},
+      {"send_box_5d", {"shared_address", "tensor_map"}, sent[4]},
+      {"commit_boxes",
+       {},
+       "@ void commit_boxes() { asm volatile(\"cp.async.bulk.commit_group;\" ::: \"memory\"); }\n"},
+      {"boxes_read",
+       {},
+       "template <int pending> @ void boxes_read() {\n"
+       "  asm volatile(\"cp.async.bulk.wait_group.read %0;\" :: \"n\"(pending) : \"memory\");\n"
+       "}\n"},
       {"fence_copies",
        {},
        // What threads have stored and loaded comes before a later bulk copy to the same place.

@@ -25,6 +25,12 @@ void KernelPrinter::synchronisation(const ir::Stmt& s) {
     case Kind::Await:
       text = awaiting(s);
       break;
+    case Kind::BoxesCommit:
+      text = prelude_.use("commit_boxes") + "();";
+      break;
+    case Kind::BoxesRead:
+      text = fmt::format("{}<{}>();", prelude_.use("boxes_read"), sync.pending);
+      break;
     case Kind::Registers:
       text = change_registers(sync.number);
       break;

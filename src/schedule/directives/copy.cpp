@@ -13,7 +13,8 @@ namespace schedule {
 
 static void apply(Application& a) {
   const std::string& how = text_of(a.copy("how"));
-  own_memory(a);
+  const bool output = a.state.out.graph.is_output(a.func);
+  if (output && a.copy("how") != Copy::Tma) own_memory(a);
   FuncSchedule& f = a.state.out.funcs[a.func.value];
   if (!f.copy_origin.empty())
     a.refuse(fmt::format("how '{}' is copied is chosen already, by {}", a.func_def().name, f.copy_origin),

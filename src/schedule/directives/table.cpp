@@ -54,6 +54,7 @@
   X(stream_loads)       \
   X(in)                 \
   X(clone_in)           \
+  X(stage_out)          \
   X(eager_inline)       \
   X(rfactor)            \
   X(atomic)             \
