@@ -38,8 +38,9 @@ std::string suffix(const std::string& schedule, const cli::Knobs& knobs) {
 
 std::vector<GpuFigure> gpu_figures(const Schedules& schedules) {
   std::vector<GpuFigure> all;
-  for (const auto& list : {copy_figures(), memory_bound_figures(schedules), sum_figures(schedules),
-                           image_figures(schedules), launch_figures(), compile_figures()})
+  for (const auto& list :
+       {copy_figures(), memory_bound_figures(schedules), sum_figures(schedules), product_figures(schedules),
+        image_figures(schedules), launch_figures(), compile_figures()})
     all.insert(all.end(), list.begin(), list.end());
   return all;
 }

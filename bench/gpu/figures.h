@@ -44,6 +44,8 @@ std::vector<GpuFigure> compile_figures();
 std::vector<GpuFigure> memory_bound_figures(const Schedules& schedules);
 /// Operators on an image of 24 megapixels.
 std::vector<GpuFigure> image_figures(const Schedules& schedules);
+/// Matrix products beside cuBLAS.
+std::vector<GpuFigure> product_figures(const Schedules& schedules);
 /// A long reduction, whose floor is the bandwidth of reading.
 std::vector<GpuFigure> sum_figures(const Schedules& schedules);
 

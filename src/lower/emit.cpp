@@ -551,13 +551,7 @@ class Emitter {
   /// The value; the check stands before the statement at hand.
   Expr with_check(const Expr& e, StageRef reader) {
     const std::string& text = *ir::text_of(e);
-    if (gpu_) {
-      throw Error({.kind = ErrorKind::Target,
-                   .message = fmt::format("{}: kernels of a GPU cannot check what is required", text),
-                   .func = tree_.func(reader.func).name,
-                   .value = ir::to_string(e->args[0]),
-                   .legal = "a host target, or the algorithm without require"});
-    }
+    if (gpu_) refuse_requirement(tree_, reader, e);
     const Expr condition = simple(e->args[0]);
     for (const ir::Stmt& known : checks_)
       if (known->kind == ir::StmtKind::Check && ir::equal(known->exprs[0], condition) &&

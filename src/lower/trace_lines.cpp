@@ -111,4 +111,13 @@ ir::Stmt production_lines(const LoopTree& tree, FuncId func, const Expr& where) 
   return lines.empty() ? nullptr : ir::block(std::move(lines));
 }
 
+void refuse_requirement(const LoopTree& tree, StageRef stage, const Expr& requirement) {
+  throw Error({.kind = ErrorKind::Target,
+               .message = fmt::format("{}: kernels of a GPU cannot check what is required",
+                                      *ir::text_of(requirement)),
+               .func = tree.func(stage.func).name,
+               .value = ir::to_string(requirement->args[0]),
+               .legal = "a host target, or the algorithm without require"});
+}
+
 }  // namespace calotype::lower

@@ -26,4 +26,7 @@ ir::Stmt with_store_lines(const LoopTree& tree, StageRef stage, const std::vecto
 /// printed where `where` holds. Null if none is reported.
 ir::Stmt production_lines(const LoopTree& tree, FuncId func, const Expr& where);
 
+/// Error(Target): a kernel of a GPU has no way to say that what the definition requires does not hold.
+[[noreturn]] void refuse_requirement(const LoopTree& tree, StageRef stage, const Expr& requirement);
+
 }  // namespace calotype::lower

@@ -1,3 +1,4 @@
+// Roles: who belongs to which, and what a block has room for.
 #include "schedule/roles.h"
 
 #include <fmt/format.h>

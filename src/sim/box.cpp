@@ -49,17 +49,19 @@ class Box {
   Departure leave() {
     require_places();
     Departure d{&instruction_, first_, start_, {}, 0};
-    for (std::int64_t i = 0; i < map_.elements(); ++i) d.values.push_back(read(place_of(first_ + i)));
+    for (std::int64_t i = 0; i < map_.elements(); ++i)
+      d.values.push_back(offset_of(i) ? read(place_of(first_ + i)) : Cell{.i = 0});
     if (m_.figures) count(false);
     return d;
   }
 
   void arrive(const Departure& d) {
     for (std::int64_t i = 0; i < map_.elements(); ++i) {
+      const std::optional<std::int64_t> offset = offset_of(i);
+      if (!offset) continue;  // what lies outside the tensor stays where it is
       const Cell now = read(place_of(first_ + i));
       if (!same(now, d.values[static_cast<std::size_t>(i)])) return overwritten();
-      const std::optional<std::int64_t> offset = offset_of(i);
-      if (offset && in_memory(*offset))
+      if (in_memory(*offset))
         encode(buffer_.type, now, static_cast<std::byte*>(tensor_.memory.data) + *offset);
     }
     m_.report.stores += map_.elements();

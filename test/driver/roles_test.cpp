@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "calotype/calotype.h"
+#include "runtime/nvrtc.h"
 #include "support/run.h"
 
 namespace calotype {
@@ -18,69 +19,182 @@ const Target target = Target::interpreter("sm_90a");
 struct Product {
   Type type = BFloat(16);
   int rows = 128, columns = 64, slots = 3, copying_warps = 4;
-  bool persistent = false;
+  bool persistent = false, staged = false, a_by_rows = true, b_by_columns = true;
 
   Pipeline pipeline() const {
     Dim M("M"), N("N"), K("K");
-    ImageParam A(type, {K, M}, "A"), B(type, {K, N}, "B");
+    ImageParam A(type, a_by_rows ? std::vector<Expr>{K, M} : std::vector<Expr>{M, K}, "A");
+    ImageParam B(type, b_by_columns ? std::vector<Expr>{K, N} : std::vector<Expr>{N, K}, "B");
     Var n("n"), m("m");
     RDom k(0, K, "k");
     Func acc("acc"), C("C");
-    acc(n, m) += cast<float>(A(k, m)) * cast<float>(B(k, n));
+    acc(n, m) += cast<float>(a_by_rows ? A(k, m) : A(m, k)) * cast<float>(b_by_columns ? B(k, n) : B(n, k));
     C(n, m) = cast(type, acc(n, m));
     return Pipeline("product", {A, B}, {Output(C, {N, M})});
   }
 
   Schedule schedule() const {
     Schedule s;
+    const Stage out = staged ? s.stage_out("C") : s["C"];
     s["C"].tile("n", "m", "no", "mo", "ni", "mi", columns, rows).gpu_blocks("no", "mo");
+    if (staged) {
+      s["C"].split("ni", "part", "nj", 64).reorder("nj", "mi", "part").unroll("part").copy(Copy::Tma);
+      s[out].compute_at("C", "part").store_in(Memory::Shared).swizzle(128);
+      s[out].hoist_storage("C", "no").ring_buffer(2);
+    }
     if (persistent) s["C"].persistent().raster(Grouped{2});
     s["acc"].compute_at("C", "no").store_in(Memory::Register);
     s["acc"].update().split("k", "ko", "ki", 64).reorder("ki", "n", "m", "ko");
     s["acc"].update().tensor_core({"m"}, {"n"}, {"ki"});
-    const Stage a = s.in("A", {"acc"}), b = s.in("B", {"acc"});
-    for (const Stage& copy : {a, b})
-      s[copy].compute_at(s["acc"].update(), "ko").store_in(Memory::Shared).copy(Copy::Tma).swizzle(128);
+    const Stage a = copy(s, "A", a_by_rows ? 64 : rows), b = copy(s, "B", b_by_columns ? 64 : columns);
     if (slots > 1) s["acc"].update().pipeline("ko", slots);
+    const std::vector<FuncName> rest =
+        staged ? std::vector<FuncName>{"acc", out, "C"} : std::vector<FuncName>{"acc", "C"};
     if (copying_warps == 4) {
       s.role("load", {a, b}, {.warps = 4, .registers = 40});
-      s.role("multiply", {"acc", "C"}, {.warps = rows / 16, .registers = rows == 192 ? 160 : 232});
+      s.role("multiply", rest, {.warps = rows / 16, .registers = 232});
     } else {
       s.role("load", {a, b}, {.warps = copying_warps});
-      s.role("multiply", {"acc", "C"}, {.warps = rows / 16});
+      s.role("multiply", rest, {.warps = rows / 16});
     }
     return s;
+  }
+
+  /// Rows of 64 elements; wider ones as panels of such.
+  static Stage copy(Schedule& s, const char* operand, int dense) {
+    const Stage c = s.in(operand, {"acc"});
+    s[c].compute_at(s["acc"].update(), "ko").store_in(Memory::Shared).copy(Copy::Tma).swizzle(128);
+    if (dense == 64) return c;
+    s[c].layout({"d0 % 64", "d1", "d0 / 64"});
+    s[c].split("d0", "do", "di", 64).reorder("di", "d1", "do");
+    return c;
   }
 
   void check(std::int64_t m, std::int64_t n, std::int64_t k) const {
     SCOPED_TRACE(fmt::format("{} x {} x {}, tile {} x {}, {} slots{}", m, n, k, rows, columns, slots,
                              persistent ? ", persistent" : ""));
-    const std::vector<Buffer> inputs = {random_buffer(type, {k, m}, 1), random_buffer(type, {k, n}, 2)};
-    const Verification found = pipeline().verify(schedule(), "sm_90a", inputs);
+    const auto extents = [&](bool dense, std::int64_t side) {
+      return dense ? std::vector<std::int64_t>{k, side} : std::vector<std::int64_t>{side, k};
+    };
+    const std::vector<Buffer> inputs = {random_buffer(type, extents(a_by_rows, m), 1),
+                                        random_buffer(type, extents(b_by_columns, n), 2)};
+    const Verification found =
+        pipeline().verify(schedule(), "sm_90a", inputs, {}, {}, {.random_landing = staged});
     EXPECT_TRUE(found.clean()) << found.str();
     testing::expect_matches(pipeline(), schedule(), target, inputs, {Buffer(type, {n, m})});
   }
 };
 
-TEST(Roles, CopyAheadOfWhoMultiplies) {
+TEST(RolesBySchedule, CopyAheadOfWhoMultiplies) {
   Product{}.check(128, 64, 256);
   Product{.rows = 64}.check(64, 64, 128);
   Product{.copying_warps = 1}.check(128, 64, 256);
 }
 
-TEST(Roles, HaveAnyNumberOfStepsAndSlots) {
+TEST(RolesBySchedule, HaveAnyNumberOfStepsAndSlots) {
   for (const int slots : {1, 2, 3, 4})
     for (const int steps : {1, 2, 3, 4, 5}) Product{.rows = 64, .slots = slots}.check(64, 64, 64 * steps);
 }
 
-TEST(Roles, LeaveRaggedEndsAlone) {
+TEST(RolesBySchedule, LeaveRaggedEndsAlone) {
   for (const auto& [m, n, k] : {std::tuple(1, 1, 8), {129, 63, 72}, {200, 130, 200}})
     Product{}.check(m, n, k);
 }
 
-TEST(Roles, TakeOneTileAfterTheOther) {
+TEST(RolesBySchedule, TakeOneTileAfterTheOther) {
   for (const int slots : {1, 2, 3})
     Product{.rows = 64, .slots = slots, .persistent = true}.check(300, 200, 200);
+}
+
+TEST(RolesBySchedule, SendTilesThroughSharedMemory) {
+  Product{.columns = 128, .staged = true}.check(128, 128, 128);
+  Product{.columns = 128, .staged = true}.check(136, 200, 72);
+  Product{.type = Float(16), .columns = 256, .persistent = true, .staged = true}.check(264, 520, 136);
+  Product{.rows = 64, .columns = 192, .persistent = true, .staged = true}.check(264, 520, 72);
+}
+
+TEST(RolesBySchedule, TakeOperandsInEveryOrder) {
+  for (const bool a : {true, false})
+    for (const bool b : {true, false})
+      Product{.columns = 128, .staged = true, .a_by_rows = a, .b_by_columns = b}.check(136, 136, 200);
+}
+
+void expect_refused(const Pipeline& p, const Schedule& s, const std::vector<std::string>& parts) {
+  try {
+    p.compile(s, target);
+    ADD_FAILURE() << "compiled";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::Schedule) << e.what();
+    for (const std::string& part : parts)
+      EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << part << "\nin\n" << e.what();
+  }
+}
+
+TEST(RolesBySchedule, SayWhatTheyCannotDo) {
+  const Product p;
+  const auto with_roles = [&](const std::vector<FuncName>& first, const std::vector<FuncName>& second,
+                              int warps) {
+    Schedule s;
+    s["C"].tile("n", "m", "no", "mo", "ni", "mi", 64, 128).gpu_blocks("no", "mo");
+    s["acc"].compute_at("C", "no").store_in(Memory::Register);
+    s["acc"].update().split("k", "ko", "ki", 64).reorder("ki", "n", "m", "ko");
+    s["acc"].update().tensor_core({"m"}, {"n"}, {"ki"});
+    Product::copy(s, "A", 64);
+    Product::copy(s, "B", 64);
+    s.role("one", first, {.warps = 4});
+    s.role("other", second, {.warps = warps});
+    return s;
+  };
+  expect_refused(p.pipeline(), with_roles({"acc", "A.in(acc)", "B.in(acc)"}, {"C"}, 4),
+                 {"the roles 'one' and 'other' both compute", "copy(tma)"});
+  Schedule threads;
+  threads["C"].tile("n", "m", "no", "mo", "ni", "mi", 32, 8).gpu_blocks("no", "mo").gpu_threads("ni", "mi");
+  threads["acc"].compute_at("C", "ni").store_in(Memory::Register);
+  const Stage a = threads.in("A", {"acc"});
+  threads[a].compute_at("C", "no").store_in(Memory::Shared).copy(Copy::Tma);
+  threads.role("copy", {a}, {.warps = 1});
+  threads.role("multiply", {"C"}, {.warps = 4});
+  for (const char* size : {"M", "N", "K"}) threads.assume(size, Assumption::exact(64));
+  expect_refused(p.pipeline(), threads, {"bound to 256 threads", "8 warps"});
+}
+
+/// What is there for a block, not for a step: copied by one role as the others begin, tile after tile.
+TEST(RolesBySchedule, CopyOnceABlock) {
+  Dim N("N"), R("R");
+  ImageParam x(Float(32), {N, R}, "x"), scale(Float(32), {N}, "scale");
+  Var n("n"), r("r");
+  Func out("out");
+  out(n, r) = x(n, r) * scale(n) + 1.0f;
+  const Pipeline p("scaled", {x, scale}, {Output(out, {N, R})});
+  for (const bool persistent : {false, true}) {
+    Schedule s;
+    s["out"].split("n", "no", "ni", 64).gpu_blocks("no", "r").gpu_threads("ni");
+    if (persistent) s["out"].persistent();
+    const Stage copy = s.in("x", {"out"}), factors = s.in("scale", {"out"});
+    for (const Stage& c : {copy, factors})
+      s[c].compute_at("out", "no").store_in(Memory::Shared).copy(Copy::Tma);
+    s.role("copy", {copy, factors}, {.warps = 1});
+    s.role("compute", {"out"}, {.warps = 2});
+    const std::vector<Buffer> inputs = {random_buffer(Float(32), {200, 5}, 1),
+                                        random_buffer(Float(32), {200}, 2)};
+    const Verification found = p.verify(s, "sm_90a", inputs);
+    EXPECT_TRUE(found.clean()) << found.str();
+    testing::expect_matches(p, s, target, inputs, {Buffer(Float(32), {200, 5})});
+  }
+}
+
+/// The code is no longer than it looks: nothing is spilled, and no product is waited for by the compiler.
+TEST(RolesBySchedule, CompileWithoutSpills) {
+  calotype_context context{};
+  if (calotype_nvrtc_version(&context) == 0) GTEST_SKIP() << context.error.message;
+  for (const bool b : {true, false}) {
+    const Product p{.columns = 256, .slots = 4, .persistent = true, .staged = true, .b_by_columns = b};
+    const Kernel kernel = p.pipeline().compile(p.schedule(), Target::cuda("sm_90a"));
+    const std::string figures = kernel.show("ptxas"), text = kernel.show("cuda");
+    EXPECT_NE(figures.find("spilled                 0 bytes"), std::string::npos) << figures;
+    EXPECT_EQ(figures.find("serializ"), std::string::npos) << figures;
+    EXPECT_NE(text.find("role multiply"), std::string::npos) << text;
+  }
 }
 
 }  // namespace

@@ -189,8 +189,6 @@ TEST(Lowered, CopiesBoxes) {
   s["out"].tile("x", "y", "xo", "yo", "xi", "yi", 32, 8).gpu_blocks("xo", "yo").gpu_threads("xi", "yi");
   s.in("in", {"up"}).compute_at("out", "xo").store_in(Memory::Shared).copy(Copy::Tma);
   EXPECT_EQ(body(chain(), s, gpu), R"(
-let in.in(up).d0.max = min(xo*32 + 31, W - 1)
-let in.in(up).d1.max = min(yo*8 + 7, H - 1) + 2
 allocate in.in(up): f32[32, 10] in shared
 // produce in.in(up): #6 compute_at(out, xo)
 // in.in(up): #8 copy(tma)

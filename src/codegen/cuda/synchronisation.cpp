@@ -43,7 +43,7 @@ void KernelPrinter::synchronisation(const ir::Stmt& s) {
       text = of_threads(sync);
   }
   line(text + (sync.reason.empty() ? "" : "  // " + one_line(sync.reason)));
-  if (sync.kind == Kind::ProductWait && sync.pending == 0) pin_products();
+  if (sync.kind == Kind::ProductWait) pin_products();
 }
 
 std::string KernelPrinter::of_threads(const ir::SyncInfo& sync) {
@@ -72,7 +72,7 @@ std::string KernelPrinter::of_threads(const ir::SyncInfo& sync) {
 }
 
 /// What was computed of a product's registers before a fence stays before it; behind a wait, behind that.
-/// While products are under way nothing touches their registers.
+/// In front of a fence that products are under way at nothing has touched their registers.
 std::string KernelPrinter::of_products(const ir::SyncInfo& sync) {
   if (sync.kind == Kind::ProductWait)
     return fmt::format("{}<{}>();", prelude_.use("wait_products"), sync.pending);

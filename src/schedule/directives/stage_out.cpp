@@ -70,7 +70,7 @@ DirectiveSpec stage_out_spec() {
           .addresses = Addresses::Graph,
           .doc =
               "Puts the definition of an output into a Func of its own, `OF.staged`, of which the output "
-              "becomes a plain copy. The Func is computed inline unless told otherwise: in shared memory "
+              "becomes a plain copy. The Func is computed at root unless told otherwise: in shared memory "
               "of a block a tile is put together there, and goes to the caller's memory in one piece, as a "
               "box with `copy(tma)` on the output.",
           .args = {{.name = "of", .kind = ArgKind::Func, .doc = "the output"},

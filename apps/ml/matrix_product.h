@@ -1,0 +1,102 @@
+#pragma once
+// Matrix products C = A @ B, with either factor given transposed: the algorithm, and schedules on tensor
+// cores that all of them share.
+
+#include <calotype/calotype.h>
+#include <calotype/operator.h>
+
+#include <string>
+
+namespace calotype::apps {
+
+/// Which factor is given with its rows and columns exchanged.
+struct Transposed {
+  bool a = false, b = false;
+};
+
+/// acc(n, m) is the sum over k of A(k, m) * B(n, k), in f32 or s32; C is that in the result's type.
+inline Pipeline matrix_product(const std::string& name, const OperatorTypes& types, Transposed t) {
+  const Type type = types.of("A"), result = types.of("C");
+  const Type sums = type.is_float() ? Float(32) : Int(32);
+  Dim M("M"), N("N"), K("K");
+  ImageParam A(type, t.a ? std::vector<Expr>{M, K} : std::vector<Expr>{K, M}, "A");
+  ImageParam B(types.of("B"), t.b ? std::vector<Expr>{K, N} : std::vector<Expr>{N, K}, "B");
+  Var n("n"), m("m");
+  RDom k(0, K, "k");
+
+  Func acc("acc"), C("C");
+  acc(n, m) += cast(sums, t.a ? A(m, k) : A(k, m)) * cast(sums, t.b ? B(k, n) : B(n, k));
+  C(n, m) = cast(result, acc(n, m));
+  return Pipeline(name, {A, B}, {Output(C, {N, M})});
+}
+
+/// How far a schedule on tensor cores goes; each step has those before it.
+enum class ProductStep {
+  TensorCores,  ///< a tile of BM x BN sums a block, by wgmma from boxes of A and B
+  Pipelined,    ///< boxes are copied STAGES - 1 steps of k ahead
+  Roles,        ///< by warps that do nothing else
+  Staged,       ///< tiles of C go out as boxes, put together in shared memory
+  Persistent,   ///< blocks take one tile after the other, so that the next one's boxes come meanwhile
+};
+
+class TensorProduct {
+ public:
+  TensorProduct(const OperatorTypes& types, Transposed t)
+      : size_(types.of("A").bytes()), result_size_(types.of("C").bytes()), t_(t) {}
+
+  Schedule schedule(ProductStep step) {
+    const bool staged = step >= ProductStep::Staged, roles = step >= ProductStep::Roles;
+    const Knob rows = s_.knob("BM", 128), columns = s_.knob("BN", 256);
+    for (const char* row : {"K", "N"}) s_.assume(row, Assumption::multiple(16 / size_));
+    if (t_.a) s_.assume("M", Assumption::multiple(16 / size_));
+    const Stage out = staged ? s_.stage_out("C") : s_["C"];
+    s_["C"].compute_root().tile("n", "m", "no", "mo", "ni", "mi", columns, rows).gpu_blocks("no", "mo");
+    if (staged) send(out);
+    if (step >= ProductStep::Persistent) s_["C"].persistent().raster(Grouped{s_.knob("STRIP", 8)});
+    s_["acc"].compute_at("C", "no").store_in(Memory::Register);
+    s_["acc"].update().split("k", "ko", "ki", row()).reorder("ki", "n", "m", "ko");
+    s_["acc"].update().tensor_core({"m"}, {"n"}, {"ki"});
+    const Stage a = copy("A", t_.a), b = copy("B", !t_.b);
+    if (step >= ProductStep::Pipelined) s_["acc"].update().pipeline("ko", s_.knob("STAGES", staged ? 4 : 3));
+    if (!roles) return s_;
+    s_.role("copy", {a, b}, {.warps = 4, .registers = 40});
+    if (staged)
+      s_.role("multiply", {"acc", out, "C"}, {.warps = 8, .registers = 232});
+    else
+      s_.role("multiply", {"acc", "C"}, {.warps = 8, .registers = 232});
+    return s_;
+  }
+
+ private:
+  /// Elements of 128 bytes, which is what the copy engine swizzles.
+  int row() const { return 128 / size_; }
+
+  /// Boxes of a factor. `along_side`: its dense dimension is not k but the tile's side, in panels of 128
+  /// bytes.
+  Stage copy(const char* factor, bool along_side) {
+    const Stage c = s_.in(factor, {"acc"});
+    s_[c].compute_at(s_["acc"].update(), "ko").store_in(Memory::Shared).copy(Copy::Tma).swizzle(128);
+    if (!along_side) return c;
+    const std::string panel = std::to_string(row());
+    s_[c].layout({"d0 % " + panel, "d1", "d0 / " + panel});
+    s_[c].split("d0", "do", "di", row()).reorder("di", "d1", "do");
+    return c;
+  }
+
+  /// The tile of C, 128 bytes of each row at a time, through two buffers.
+  void send(const Stage& staged) {
+    s_["C"]
+        .split("ni", "part", "nj", 128 / result_size_)
+        .reorder("nj", "mi", "part")
+        .unroll("part")
+        .copy(Copy::Tma);
+    s_[staged].compute_at("C", "part").store_in(Memory::Shared).swizzle(128);
+    s_[staged].hoist_storage("C", "no").ring_buffer(2);
+  }
+
+  Schedule s_;
+  const int size_, result_size_;
+  const Transposed t_;
+};
+
+}  // namespace calotype::apps
