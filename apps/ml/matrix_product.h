@@ -46,15 +46,16 @@ class TensorProduct {
 
   Schedule schedule(ProductStep step) {
     const bool staged = step >= ProductStep::Staged, roles = step >= ProductStep::Roles;
-    const Knob rows = s_.knob("BM", 128), columns = s_.knob("BN", 256);
-    for (const char* row : {"K", "N"}) s_.assume(row, Assumption::multiple(16 / size_));
-    if (t_.a) s_.assume("M", Assumption::multiple(16 / size_));
+    const Knob rows = s_.knob("BM", 128), columns = s_.knob("BN", 256), depth = s_.knob("BK", row()),
+               align = s_.knob("ALIGN", 16 / size_);
+    for (const char* dense : {"K", "N"}) s_.assume(dense, Assumption::multiple(align));
+    if (t_.a) s_.assume("M", Assumption::multiple(align));
     const Stage out = staged ? s_.stage_out("C") : s_["C"];
     s_["C"].compute_root().tile("n", "m", "no", "mo", "ni", "mi", columns, rows).gpu_blocks("no", "mo");
     if (staged) send(out);
     if (step >= ProductStep::Persistent) s_["C"].persistent().raster(Grouped{s_.knob("STRIP", 8)});
     s_["acc"].compute_at("C", "no").store_in(Memory::Register);
-    s_["acc"].update().split("k", "ko", "ki", row()).reorder("ki", "n", "m", "ko");
+    s_["acc"].update().split("k", "ko", "ki", depth).reorder("ki", "n", "m", "ko");
     s_["acc"].update().tensor_core({"m"}, {"n"}, {"ki"});
     const Stage a = copy("A", t_.a), b = copy("B", !t_.b);
     if (step >= ProductStep::Pipelined) s_["acc"].update().pipeline("ko", s_.knob("STAGES", staged ? 4 : 3));
@@ -85,11 +86,8 @@ class TensorProduct {
 
   /// The tile of C, 128 bytes of each row at a time, through two buffers.
   void send(const Stage& staged) {
-    s_["C"]
-        .split("ni", "part", "nj", 128 / result_size_)
-        .reorder("nj", "mi", "part")
-        .unroll("part")
-        .copy(Copy::Tma);
+    const Knob part = s_.knob("PART", 128 / result_size_);
+    s_["C"].split("ni", "part", "nj", part).reorder("nj", "mi", "part").unroll("part").copy(Copy::Tma);
     s_[staged].compute_at("C", "part").store_in(Memory::Shared).swizzle(128);
     s_[staged].hoist_storage("C", "no").ring_buffer(2);
   }
