@@ -49,6 +49,7 @@ class TensorProduct {
     const Knob rows = s_.knob("BM", 128), columns = s_.knob("BN", 256), depth = s_.knob("BK", row()),
                align = s_.knob("ALIGN", 16 / size_);
     for (const char* dense : {"K", "N"}) s_.assume(dense, Assumption::multiple(align));
+    s_.assume("K", Assumption::at_least(1));  // there is no box of nothing
     if (t_.a) s_.assume("M", Assumption::multiple(align));
     const Stage out = staged ? s_.stage_out("C") : s_["C"];
     s_["C"].compute_root().tile("n", "m", "no", "mo", "ni", "mi", columns, rows).gpu_blocks("no", "mo");
@@ -84,11 +85,11 @@ class TensorProduct {
     return c;
   }
 
-  /// The tile of C, 128 bytes of each row at a time, through two buffers.
+  /// The tile of C, PART columns at a time, which are SWIZZLE bytes, through two buffers.
   void send(const Stage& staged) {
-    const Knob part = s_.knob("PART", 128 / result_size_);
+    const Knob part = s_.knob("PART", 128 / result_size_), bytes = s_.knob("SWIZZLE", 128);
     s_["C"].split("ni", "part", "nj", part).reorder("nj", "mi", "part").unroll("part").copy(Copy::Tma);
-    s_[staged].compute_at("C", "part").store_in(Memory::Shared).swizzle(128);
+    s_[staged].compute_at("C", "part").store_in(Memory::Shared).swizzle(bytes);
     s_[staged].hoist_storage("C", "no").ring_buffer(2);
   }
 
