@@ -260,6 +260,8 @@ std::string to_string(const SyncInfo& sync) {
     case SyncInfo::Kind::ProductWait:
       return sync.pending == 0 ? "wait for products"
                                : fmt::format("wait for products but the latest {}", sync.pending);
+    case SyncInfo::Kind::ProductRead:
+      return fmt::format("wait until products but the latest {} have read", sync.pending);
     case SyncInfo::Kind::BoxesCommit:
       return "commit boxes";
     case SyncInfo::Kind::BoxesRead:

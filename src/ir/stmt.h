@@ -176,6 +176,7 @@ struct SyncInfo {
                     ///< `pending` groups of those may be under way
     ProductCommit,  ///< the warp's products of four warps since the last one are a group
     ProductWait,    ///< the warp goes on when all its groups but the `pending` latest are there
+    ProductRead,    ///< the same, for what products read of shared memory: nobody looks at results yet
     BoxesCommit,    ///< boxes that the thread has sent out since the last one are a group
     BoxesRead,      ///< the thread goes on when all its groups but the `pending` latest have been read from
                     ///< shared memory; behind the end of a kernel all have

@@ -175,10 +175,24 @@ class Barriers {
     return std::any_of(node.children.begin(), node.children.end(), multiplies);
   }
 
-  /// A tile's products are one group, which is waited for behind it.
+  /// Whether the sums of a tile get their first values there.
+  bool begins_sums(const Node& child) const {
+    const StageRef first{child.stage.func, 0};
+    const auto dealt = tree_.dealt_out.find(first);
+    return is_thread_loop(child) && child.stage == first && dealt != tree_.dealt_out.end() &&
+           dealt->second.of == first.func;
+  }
+
+  /// A tile's products are one group, which is waited for behind it. Its sums are in their registers before
+  /// the first of them.
   void wait_for_products(Node& node) const {
     for (std::size_t i = 0; i < node.children.size(); ++i) {
       Node& child = node.children[i];
+      if (begins_sums(child)) {
+        node.children.insert(node.children.begin() + static_cast<std::ptrdiff_t>(++i),
+                             sync_node(Kind::ProductFence));
+        continue;
+      }
       if (!is_thread_loop(child)) {
         wait_for_products(child);
         continue;

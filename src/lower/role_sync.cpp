@@ -79,9 +79,9 @@ class Exchange {
     node.slot = tree_.rings[ring].slot;
     return node;
   }
-  static Node products_done(int pending = 0) {
+  static Node products_done() {
     Node node{.kind = NodeKind::Sync};
-    node.sync = {.kind = Kind::ProductWait, .pending = pending};
+    node.sync.kind = Kind::ProductWait;
     return node;
   }
 
@@ -143,9 +143,11 @@ class Exchange {
     if (products != 1 || giving_back.empty()) return std::nullopt;
     std::erase_if(loop.children,
                   [](const Node& n) { return n.kind == NodeKind::Sync && n.sync.kind == Kind::Arrive; });
-    for (Node& n : loop.children)
-      if (is_fence(n) || (n.kind == NodeKind::Sync && n.sync.kind == Kind::ProductWait))
-        n.sync.pending = kUnderWay;
+    for (Node& n : loop.children) {
+      const bool waits = n.kind == NodeKind::Sync && n.sync.kind == Kind::ProductWait;
+      if (waits) n.sync.kind = Kind::ProductRead;
+      if (waits || is_fence(n)) n.sync.pending = kUnderWay;
+    }
     Node behind{.kind = NodeKind::Behind, .stage = loop.stage, .loop = loop.loop, .count = kUnderWay};
     behind.children = giving_back;
     loop.children.push_back(std::move(behind));

@@ -310,6 +310,7 @@ class Compiler {
         emit(run_product_commit, "ProductCommit", 0);
         break;
       case ir::SyncInfo::Kind::ProductWait:
+      case ir::SyncInfo::Kind::ProductRead:
         emit(run_product_wait, "ProductWait", sync.pending);
         break;
       case ir::SyncInfo::Kind::BoxesCommit:

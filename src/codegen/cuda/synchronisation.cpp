@@ -37,6 +37,7 @@ void KernelPrinter::synchronisation(const ir::Stmt& s) {
     case Kind::ProductFence:
     case Kind::ProductCommit:
     case Kind::ProductWait:
+    case Kind::ProductRead:
       text = of_products(sync);
       break;
     default:
@@ -74,7 +75,7 @@ std::string KernelPrinter::of_threads(const ir::SyncInfo& sync) {
 /// What was computed of a product's registers before a fence stays before it; behind a wait, behind that.
 /// In front of a fence that products are under way at nothing has touched their registers.
 std::string KernelPrinter::of_products(const ir::SyncInfo& sync) {
-  if (sync.kind == Kind::ProductWait)
+  if (sync.kind == Kind::ProductWait || sync.kind == Kind::ProductRead)
     return fmt::format("{}<{}>();", prelude_.use("wait_products"), sync.pending);
   if (sync.kind == Kind::ProductCommit) return prelude_.use("commit_products") + "();";
   if (sync.pending == 0) pin_products();
