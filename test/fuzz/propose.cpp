@@ -64,6 +64,8 @@ const std::vector<Proposer>& proposers() {
       {"copy", Turn::Storage, 8, false, true, propose_copy, 8},
       {"pipeline", Turn::Storage, 10, false, true, propose_pipeline, 12},
       {"swizzle", Turn::Storage, 6, false, true, propose_swizzle, 6},
+      {"stage_out", Turn::Graph, 3, true, true, propose_stage_out},
+      {"role", Turn::Storage, 1, false, true, propose_role, 0},
   };
   return all;
 }

@@ -202,6 +202,17 @@ void propose_stream_loads(Draft& d) {
   d.record([&](Schedule& s) { s.stream_loads(of); });
 }
 
+void propose_stage_out(Draft& d) {
+  const std::string of = d.random.pick(d.state().out.graph.func_names());
+  d.record([&](Schedule& s) { s.stage_out(of); });
+}
+
+/// One of the block's roles: the others are drawn seldom, and without them it is refused.
+void propose_role(Draft& d) {
+  const std::string name = d.fresh("role");
+  d.record([&](Schedule& s) { s.role(name, {d.func_def().name}, {.warps = d.random.chance(50) ? 1 : 4}); });
+}
+
 void propose_trace(Draft& d) {
   if (d.target.kind == Target::Kind::Cuda) return;  // a device prints to standard output by itself
   const std::string of = d.random.pick(source_names(d));
