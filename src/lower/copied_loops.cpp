@@ -42,6 +42,22 @@ ir::Stmt rest_of(const ir::Stmt& loops) {
   return any ? rest : nullptr;
 }
 
+/// The role that does nothing but such copies, this one too; null: there is none.
+const RoleInfo* copying_role(const LoopTree& tree, const KernelInfo& kernel, FuncId func) {
+  for (const RoleInfo& role : kernel.roles)
+    if (role.copies && tree.scheduled.role_of(func) == role.role) return &role;
+  return nullptr;
+}
+
+/// By the role's first thread.
+ir::Stmt by_first_of(const KernelInfo& kernel, const RoleInfo& role, const ir::Stmt& s) {
+  const ir::LoopInfo all{.var = ir::make_symbol(ir::SymbolKind::Loop, "thread"),
+                         .binding = ir::Binding::GpuThread,
+                         .partition = ir::Partition::Never};
+  const Expr first = ir::make_var(all.var) == ir::index(role.first);
+  return ir::for_loop(all, ir::index(0), ir::index(kernel.all_threads()), ir::if_then(first, s));
+}
+
 }  // namespace
 
 bool begins_copy(const Node& node) {
@@ -65,7 +81,9 @@ ir::Stmt copy_in_bulk(const LoopTree& tree, const KernelInfo& kernel, StageRef s
                             ? box_copy(tree, stage, loops, place)
                             : row_copy(tree, stage, loops, open, by_one);
   const ir::Stmt rest = rest_of(loops);
-  return rest ? ir::block({copy, by_one(rest)}) : copy;
+  if (!rest) return copy;
+  const RoleInfo* role = copying_role(tree, kernel, stage.func);
+  return ir::block({copy, role ? by_first_of(kernel, *role, rest) : by_one(rest)});
 }
 
 void CopiedLoops::find(const ir::Stmt& s) {
