@@ -30,6 +30,18 @@ inline Pipeline matrix_product(const std::string& name, const OperatorTypes& typ
   return Pipeline(name, {A, B}, {Output(C, {N, M})});
 }
 
+/// A thread a sum, operands straight from memory: for any size.
+inline Schedule thread_a_sum() {
+  Schedule s;
+  s["C"]
+      .compute_root()
+      .tile("n", "m", "no", "mo", "ni", "mi", 32, 8)
+      .gpu_blocks("no", "mo")
+      .gpu_threads("ni", "mi");
+  s["acc"].compute_at("C", "ni").store_in(Memory::Register);
+  return s;
+}
+
 /// How far a schedule on tensor cores goes; each step has those before it.
 enum class ProductStep {
   TensorCores,  ///< a tile of BM x BN sums a block, by wgmma from boxes of A and B
@@ -62,10 +74,7 @@ class TensorProduct {
     if (step >= ProductStep::Pipelined) s_["acc"].update().pipeline("ko", s_.knob("STAGES", staged ? 4 : 3));
     if (!roles) return s_;
     s_.role("copy", {a, b}, {.warps = 4, .registers = 40});
-    if (staged)
-      s_.role("multiply", {"acc", out, "C"}, {.warps = 8, .registers = 232});
-    else
-      s_.role("multiply", {"acc", "C"}, {.warps = 8, .registers = 232});
+    s_.role("multiply", {"C"}, {.warps = 8, .registers = 232});  // and all that is computed in its blocks
     return s_;
   }
 

@@ -4,7 +4,6 @@
 
 #include <dlfcn.h>
 
-#include <array>
 #include <cstdlib>
 #include <stdexcept>
 
@@ -31,10 +30,12 @@ void require(int status, const char* action) {
 }
 
 void* open_library() {
-  const char* named = std::getenv("CALOTYPE_CUBLAS");
-  for (const char* name : {named, "libcublas.so.13", "libcublas.so.12", "libcublas.so"})
-    if (name)
-      if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
+  if (const char* named = std::getenv("CALOTYPE_CUBLAS")) {
+    if (void* library = dlopen(named, RTLD_NOW | RTLD_LOCAL)) return library;
+    throw std::runtime_error("CALOTYPE_CUBLAS: " + std::string(dlerror()));
+  }
+  for (const char* name : {"libcublas.so.13", "libcublas.so.12", "libcublas.so"})
+    if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
   throw std::runtime_error("there is no cuBLAS here: CALOTYPE_CUBLAS names its library");
 }
 

@@ -1,6 +1,7 @@
 // The list of figures, and the copy bandwidth that others are held against.
 #include "gpu/figures.h"
 
+#include "cli/select.h"
 #include "gpu/gpu.h"
 
 namespace calotype::bench {
@@ -34,6 +35,17 @@ std::string suffix(const std::string& schedule, const cli::Knobs& knobs) {
   for (const auto& [name, value] : knobs)
     text += (text.empty() ? ":" : ",") + name + "=" + std::to_string(value);
   return text;
+}
+
+void add_for_knobs(std::vector<GpuFigure>& figures, const Schedules& schedules, const std::string& name,
+                   const std::string& description,
+                   const std::function<nlohmann::ordered_json(const std::string& schedule, const cli::Knobs&,
+                                                              const cuda::Device&)>& measure) {
+  for (const cli::Knobs& knobs : cli::combinations(schedules.knobs))
+    figures.push_back({name + suffix(schedules.name, knobs), description,
+                       [=, schedule = schedules.name](const cuda::Device& device) {
+                         return measure(schedule, knobs, device);
+                       }});
 }
 
 std::vector<GpuFigure> gpu_figures(const Schedules& schedules) {

@@ -28,6 +28,12 @@ struct Schedules {
   std::string result;  ///< where operators on images write their result's bytes; empty: nowhere
 };
 
+/// A figure for each combination of the knobs' values.
+void add_for_knobs(std::vector<GpuFigure>& figures, const Schedules& schedules, const std::string& name,
+                   const std::string& description,
+                   const std::function<nlohmann::ordered_json(const std::string& schedule, const cli::Knobs&,
+                                                              const cuda::Device&)>& measure);
+
 /// "@gpu" with THREADS=128 is ":@gpu,THREADS=128" behind the name of the operator.
 std::string suffix(const std::string& schedule, const cli::Knobs& knobs);
 

@@ -117,6 +117,14 @@ void DeviceKernel::enqueue(const DeviceArguments& arguments, calotype_cu_handle 
     cuda::throw_error(context.error);
 }
 
+nlohmann::ordered_json about_kernels(const cuda::Compiled& compiled) {
+  nlohmann::ordered_json all;
+  for (const cuda::KernelFigures& figures : compiled.kernels)
+    all.push_back(
+        {{"name", figures.name}, {"registers", figures.registers}, {"spill_bytes", figures.spill_bytes}});
+  return all;
+}
+
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t half = values.size() / 2;

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,9 @@ class DeviceKernel {
   std::shared_ptr<const driver::EncodedPlan> plan_;
   std::unique_ptr<cuda::DeviceProgram> program_;
 };
+
+/// The name, registers and spills of each kernel.
+nlohmann::ordered_json about_kernels(const cuda::Compiled& compiled);
 
 double median(std::vector<double> values);
 

@@ -124,11 +124,11 @@ nlohmann::ordered_json measure(const ImageOperator& work, const Schedules& sched
 std::vector<GpuFigure> image_figures(const Schedules& schedules) {
   std::vector<GpuFigure> figures;
   for (const ImageOperator& work : image_operators())
-    for (const cli::Knobs& knobs : cli::combinations(schedules.knobs))
-      figures.push_back(
-          {work.op + "/" + work.type + "/6000x4000" + suffix(schedules.name, knobs),
-           "microseconds of a call on an image of 24 megapixels",
-           [=](const cuda::Device& device) { return measure(work, schedules, knobs, device); }});
+    add_for_knobs(figures, schedules, work.op + "/" + work.type + "/6000x4000",
+                  "microseconds of a call on an image of 24 megapixels",
+                  [=](const std::string&, const cli::Knobs& knobs, const cuda::Device& device) {
+                    return measure(work, schedules, knobs, device);
+                  });
   return figures;
 }
 

@@ -151,9 +151,7 @@ nlohmann::ordered_json measure(const MemoryOperator& work, const std::string& sc
                                 {"error_of_bound", worst},
                                 {"schedule", chosen.source},
                                 {"rounds", kRounds}};
-  for (const cuda::KernelFigures& figures : kernel.compiled().kernels)
-    result["kernels"].push_back(
-        {{"name", figures.name}, {"registers", figures.registers}, {"spill_bytes", figures.spill_bytes}});
+  result["kernels"] = about_kernels(kernel.compiled());
   return result;
 }
 
@@ -197,12 +195,10 @@ std::vector<MemoryOperator> memory_operators() {
 std::vector<GpuFigure> memory_bound_figures(const Schedules& schedules) {
   std::vector<GpuFigure> figures;
   for (const MemoryOperator& work : memory_operators())
-    for (const cli::Knobs& knobs : cli::combinations(schedules.knobs))
-      figures.push_back({work.name() + suffix(schedules.name, knobs),
-                         "fraction of the copy bandwidth, arguments counted once",
-                         [=, schedule = schedules.name](const cuda::Device& device) {
-                           return measure(work, schedule, knobs, device);
-                         }});
+    add_for_knobs(figures, schedules, work.name(), "fraction of the copy bandwidth, arguments counted once",
+                  [=](const std::string& schedule, const cli::Knobs& knobs, const cuda::Device& device) {
+                    return measure(work, schedule, knobs, device);
+                  });
   return figures;
 }
 

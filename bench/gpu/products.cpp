@@ -14,8 +14,9 @@
 namespace calotype::bench {
 namespace {
 
-constexpr int kRounds = 7, kBursts = 15, kSets = 3, kSamples = 500;
+constexpr int kRounds = 7, kBursts = 15, kLeastSets = 3, kSamples = 500;
 constexpr double kSecondsOfARound = 0.02, kExpectedRate = 700e12;
+constexpr double kCachedBytes = 150e6;  // three times the second-level cache of the largest GPU there is
 constexpr unsigned kPauseMicroseconds = 60000;
 
 struct Product {
@@ -29,6 +30,11 @@ struct Product {
   }
   OperatorTypes types() const { return OperatorTypes::parse(type == "s8" ? "A=s8,B=s8,C=s32" : type); }
   cli::Sizes sizes() const { return {{"M", vendor.m}, {"N", vendor.n}, {"K", vendor.k}}; }
+  /// Of factors, so many that one is in no cache when its turn comes.
+  int sets() const {
+    const auto elements = static_cast<double>(vendor.m * vendor.k + vendor.k * vendor.n);
+    return std::max(kLeastSets, static_cast<int>(std::ceil(kCachedBytes / (elements * vendor.type.bytes()))));
+  }
   double operations() const {
     return 2.0 * static_cast<double>(vendor.m) * static_cast<double>(vendor.n) *
            static_cast<double>(vendor.k);
@@ -116,14 +122,14 @@ class Sides {
     source = chosen.source;
     kernel_.emplace(pipeline, cli::with_knobs(chosen.schedule, knobs));
     const Arguments host = make_arguments(pipeline, p.sizes()), other = make_arguments(pipeline, p.sizes());
-    for (int set = kSets; set-- > 0;) {
+    for (int set = p.sets(); set-- > 0;) {
       for (std::size_t i = 0; i < host.inputs.size(); ++i)
         fill(host.inputs[i], static_cast<std::uint64_t>(2 * set) + i + 1);
       sets_.emplace_back(device, pipeline, host);
       results_.emplace_back(device, pipeline, other);
     }
-    ours(kSets - 1, clock_.stream());
-    theirs(kSets - 1, clock_.stream());
+    ours(p.sets() - 1, clock_.stream());
+    theirs(p.sets() - 1, clock_.stream());
     clock_.wait();
     sets_.back().download_outputs(host);
     results_.back().download_outputs(other);
@@ -141,7 +147,7 @@ class Sides {
   std::string source;
 
  private:
-  static std::size_t index(int set) { return static_cast<std::size_t>(set % kSets); }
+  std::size_t index(int set) const { return static_cast<std::size_t>(set) % sets_.size(); }
   const Product& product_;
   Clock clock_;
   Cublas vendor_;
@@ -185,11 +191,10 @@ nlohmann::ordered_json measure(const Product& p, const std::string& schedule, co
                                 {"teraflops_burst", rate(burst.first)},
                                 {"cublas_burst", rate(burst.second)},
                                 {"schedule", sides.source},
+                                {"sets", p.sets()},
                                 {"rounds", kRounds},
                                 {"bursts", kBursts}};
-  for (const cuda::KernelFigures& figures : sides.compiled().kernels)
-    result["kernels"].push_back(
-        {{"name", figures.name}, {"registers", figures.registers}, {"spill_bytes", figures.spill_bytes}});
+  result["kernels"] = about_kernels(sides.compiled());
   return result;
 }
 
@@ -222,12 +227,11 @@ std::vector<Product> all_products() {
 std::vector<GpuFigure> product_figures(const Schedules& schedules) {
   std::vector<GpuFigure> figures;
   for (const Product& product : all_products())
-    for (const cli::Knobs& knobs : cli::combinations(schedules.knobs))
-      figures.push_back({product.name() + suffix(schedules.name, knobs),
-                         "rate over cuBLAS's, both in turn, back to back and in bursts",
-                         [=, schedule = schedules.name](const cuda::Device& device) {
-                           return measure(product, schedule, knobs, device);
-                         }});
+    add_for_knobs(figures, schedules, product.name(),
+                  "rate over cuBLAS's, both in turn, back to back and in bursts",
+                  [=](const std::string& schedule, const cli::Knobs& knobs, const cuda::Device& device) {
+                    return measure(product, schedule, knobs, device);
+                  });
   return figures;
 }
 

@@ -127,12 +127,8 @@ nlohmann::ordered_json measure(const std::string& schedule, const cli::Knobs& kn
 
 std::vector<GpuFigure> sum_figures(const Schedules& schedules) {
   std::vector<GpuFigure> figures;
-  for (const cli::Knobs& knobs : cli::combinations(schedules.knobs))
-    figures.push_back({"sum/f32/2^30" + suffix(schedules.name, knobs),
-                       "fraction of the bandwidth of a kernel that only reads",
-                       [=, schedule = schedules.name](const cuda::Device& device) {
-                         return measure(schedule, knobs, device);
-                       }});
+  add_for_knobs(figures, schedules, "sum/f32/2^30", "fraction of the bandwidth of a kernel that only reads",
+                measure);
   return figures;
 }
 

@@ -21,7 +21,10 @@ using instr::kBulkBytes;
 class TensorBox : CopiedLoops {
  public:
   TensorBox(const LoopTree& tree, StageRef stage, const PlaceIn& place, bool out)
-      : CopiedLoops(tree, stage, "in boxes"), place_(place), out_(out) {}
+      : CopiedLoops(tree, stage, "in boxes",
+                    out ? "no copy directive on it, which leaves it to the threads" : "copy(async)"),
+        place_(place),
+        out_(out) {}
 
   ir::Stmt run(const ir::Stmt& loops) {
     find(loops);
@@ -52,14 +55,14 @@ class TensorBox : CopiedLoops {
     for (const Around& loop : loops_)
       if (loop.info.binding == ir::Binding::GpuThread)
         refuse(fmt::format("one thread starts them all, but '{}' is bound to threads", loop.info.var->name),
-               loop.info.var->name, "serial loops; or copy(bulk)");
+               loop.info.var->name, fmt::format("serial loops; or {}", out_ ? otherwise_ : "copy(bulk)"));
   }
 
   void refuse_tensor() const {
     const std::size_t rank = tensor_->extents.size();
     if (rank > CALOTYPE_TENSOR_RANK)
       refuse(fmt::format("'{}' has {} dimensions", tensor_->name, rank), std::to_string(rank),
-             fmt::format("a source of at most {}; or copy(async), copy(bulk)", int{CALOTYPE_TENSOR_RANK}));
+             fmt::format("a tensor of at most {}; or {}", int{CALOTYPE_TENSOR_RANK}, otherwise_));
     if (out_) return;
     const ir::Callee& callee = *ir::callee_of(tree_.def(stage_).value);
     const FuncId of{callee.index};
@@ -110,11 +113,12 @@ class TensorBox : CopiedLoops {
     if (!side)
       return ends(fmt::format("the iterations of '{}' do not advance one coordinate of '{}' by 1",
                               variable->name, tensor_->name),
-                  variable->name, "loops over coordinates that are read as they are; or copy(async)");
+                  variable->name,
+                  fmt::format("loops over coordinates that are taken as they are; or {}", otherwise_));
     if (*side < next_side_ || (*side != 0 && next_side_ == 0))
       return ends(fmt::format("'{}' runs over dimension {} of '{}', out of turn", variable->name, *side,
                               tensor_->name),
-                  variable->name, "loops in the order of the source's dimensions, the first one innermost");
+                  variable->name, "loops in the order of the tensor's dimensions, the first one innermost");
     const Expr step_in_memory = step(index_, variable);
     const std::optional<std::int64_t> stride =
         step_in_memory.defined() ? ir::as_int(step_in_memory) : std::nullopt;

@@ -42,22 +42,6 @@ ir::Stmt rest_of(const ir::Stmt& loops) {
   return any ? rest : nullptr;
 }
 
-/// The role that does nothing but such copies, this one too; null: there is none.
-const RoleInfo* copying_role(const LoopTree& tree, const KernelInfo& kernel, FuncId func) {
-  for (const RoleInfo& role : kernel.roles)
-    if (role.copies && tree.scheduled.role_of(func) == role.role) return &role;
-  return nullptr;
-}
-
-/// By the role's first thread.
-ir::Stmt by_first_of(const KernelInfo& kernel, const RoleInfo& role, const ir::Stmt& s) {
-  const ir::LoopInfo all{.var = ir::make_symbol(ir::SymbolKind::Loop, "thread"),
-                         .binding = ir::Binding::GpuThread,
-                         .partition = ir::Partition::Never};
-  const Expr first = ir::make_var(all.var) == ir::index(role.first);
-  return ir::for_loop(all, ir::index(0), ir::index(kernel.all_threads()), ir::if_then(first, s));
-}
-
 }  // namespace
 
 bool begins_copy(const Node& node) {
@@ -81,9 +65,7 @@ ir::Stmt copy_in_bulk(const LoopTree& tree, const KernelInfo& kernel, StageRef s
                             ? box_copy(tree, stage, loops, place)
                             : row_copy(tree, stage, loops, open, by_one);
   const ir::Stmt rest = rest_of(loops);
-  if (!rest) return copy;
-  const RoleInfo* role = copying_role(tree, kernel, stage.func);
-  return ir::block({copy, role ? by_first_of(kernel, *role, rest) : by_one(rest)});
+  return rest ? ir::block({copy, by_one(rest)}) : copy;
 }
 
 void CopiedLoops::find(const ir::Stmt& s) {
@@ -121,14 +103,15 @@ CopiedLoops::End CopiedLoops::end_of(const Expr& condition, const ir::SymbolPtr&
   const std::optional<std::int64_t> by = change.defined() ? ir::as_int(change) : std::nullopt;
   if (!by || *by >= 0)
     refuse(fmt::format("a condition leaves out others than the last: {}", ir::to_string(condition)),
-           ir::to_string(condition), "a factor that divides, or the tail shift_inwards; or copy(async)");
+           ir::to_string(condition),
+           fmt::format("a factor that divides, or the tail shift_inwards; or {}", otherwise_));
   return {room, -*by};
 }
 
 void CopiedLoops::require_no_vector(const std::string& loop, ir::Binding binding) const {
   if (binding == ir::Binding::Vector)
     refuse(fmt::format("the lanes of '{}', around them, would start one each", loop), loop,
-           "a serial loop around the copies; or copy(async)");
+           fmt::format("a serial loop around the copies; or {}", otherwise_));
 }
 
 void CopiedLoops::refuse(const std::string& message, std::string value, std::string legal) const {

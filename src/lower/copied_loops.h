@@ -27,9 +27,9 @@ ir::Stmt copy_in_bulk(const LoopTree& tree, const KernelInfo& kernel, StageRef s
 /// A loop with an asynchronous store somewhere in it, and what stands on the way there.
 class CopiedLoops {
  public:
-  /// `how`: "in whole rows".
-  CopiedLoops(const LoopTree& tree, StageRef stage, const char* how)
-      : tree_(tree), stage_(stage), how_(how) {}
+  /// `how`: "in whole rows"; `otherwise`: another way that any copy takes, "copy(async)".
+  CopiedLoops(const LoopTree& tree, StageRef stage, const char* how, const char* otherwise)
+      : tree_(tree), stage_(stage), how_(how), otherwise_(otherwise) {}
 
  protected:
   /// One of the loops.
@@ -67,7 +67,7 @@ class CopiedLoops {
 
   const LoopTree& tree_;
   const StageRef stage_;
-  const char* how_;
+  const char *how_, *otherwise_;
   std::vector<Around> loops_;
   std::vector<Expr> conditions_;  ///< none is an And
   ir::Stmt store_;

@@ -48,8 +48,23 @@ class FirstThread {
 
 }  // namespace
 
+/// Threads of a role that does not begin with the block's own first one.
+static ir::Stmt by_first_of(const RoleInfo& role, const KernelInfo& kernel, const std::string& func,
+                            const ir::Stmt& s) {
+  const ir::LoopInfo all{.var = ir::make_symbol(ir::SymbolKind::Loop, "thread"),
+                         .binding = ir::Binding::GpuThread,
+                         .func = func,
+                         .origin = "one thread for the role",
+                         .partition = ir::Partition::Never};
+  const Expr first = ir::make_var(all.var) == ir::index(role.first);
+  return ir::for_loop(all, ir::index(0), ir::index(kernel.all_threads()), ir::if_then(first, s));
+}
+
 ir::Stmt by_first_thread(const LoopTree& tree, const KernelInfo& kernel, FuncId func,
                          const std::vector<LoopId>& open, ir::Stmt s, bool of_cluster) {
+  for (const RoleInfo& role : kernel.roles)
+    if (role.first > 0 && tree.scheduled.role_of(func) == role.role)
+      return by_first_of(role, kernel, tree.func(func).name, s);
   const FirstThread first(tree, func, open);
   const bool in_block =
       first.any_open([](const LoopInfo& l) { return l.binding == ir::Binding::GpuCluster; });

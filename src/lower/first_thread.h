@@ -6,7 +6,7 @@
 namespace calotype::lower {
 
 /// The statement of a Func, inside the loops `open`, run by one thread along each axis of the block that none
-/// of them binds; with `of_cluster` of one block of the cluster.
+/// of them binds, or by the first one of the Func's role; with `of_cluster` of one block of the cluster.
 ir::Stmt by_first_thread(const LoopTree& tree, const KernelInfo& kernel, FuncId func,
                          const std::vector<LoopId>& open, ir::Stmt s, bool of_cluster);
 

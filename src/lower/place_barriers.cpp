@@ -86,7 +86,9 @@ class Barriers {
   using Kind = ir::SyncInfo::Kind;
 
   void place_of_pipelines(Node& node) {
+    if (node.kind == NodeKind::Role) role_ = &node;
     for (Node& child : node.children) place_of_pipelines(child);
+    if (node.kind == NodeKind::Role) role_ = nullptr;
     if (node.kind == NodeKind::First) complete_start(node);
     if (node.kind != NodeKind::Loop || node.children.empty() || node.children.front().kind != NodeKind::Ahead)
       return;
@@ -95,7 +97,8 @@ class Barriers {
     std::vector<Node> head;
     if (any_in_groups(ahead)) head.push_back(sync_node(Kind::Wait, mine, static_cast<int>(ahead.count) - 1));
     if (const RingUse* ring = ring_of(ahead)) head.push_back(ring_node(Kind::Await, *ring, mine));
-    head.push_back(sync_node(Kind::Block, names + " complete; the slot of the last iteration has been read"));
+    head.push_back(sync_node(Kind::Block));
+    head.back().sync = meeting(false, names + " complete; the slot of the last iteration has been read");
     head.back().sync.fence = ring_of(ahead) != nullptr || multiplies(node);
     const bool groups = any_in_groups(ahead);
     if (const RingUse* ring = ring_of(ahead)) ahead.children.push_back(ring_node(Kind::Arrive, *ring));

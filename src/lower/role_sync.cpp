@@ -23,7 +23,7 @@ class Exchange {
   void run(Node& role) {
     run(role.children, {});
     for (const Channel& channel : tree_.channels)
-      if (tree_.loop(loop_of(channel)).binding != ir::Binding::Serial) exchange(channel, role.children);
+      if (is_of_blocks(loop_of(channel))) exchange(channel, role.children);
   }
 
  private:
@@ -53,6 +53,8 @@ class Exchange {
   }
 
   bool is_writer(const Channel& c) const { return tree_.scheduled.role_of(c.funcs.front()) == role_; }
+
+  bool is_of_blocks(LoopId loop) const { return tree_.loop(loop).binding == ir::Binding::GpuBlock; }
 
   bool touches(const Channel& channel, const Node& node) const {
     bool found = false;

@@ -11,7 +11,7 @@ namespace {
 class Row : CopiedLoops {
  public:
   Row(const LoopTree& tree, StageRef stage, const ir::Stmt& loop)
-      : CopiedLoops(tree, stage, "in whole rows"), loop_(loop), count_(loop->exprs[1]) {}
+      : CopiedLoops(tree, stage, "in whole rows", "copy(async)"), loop_(loop), count_(loop->exprs[1]) {}
 
   ir::Stmt run(bool common, const std::vector<LoopId>& open) {
     if (loop_->loop().binding != ir::Binding::Serial)

@@ -23,6 +23,32 @@ ir::Stmt by_role(Expr condition, std::vector<ir::Stmt> branches) {
   return ir::make_stmt(ir::StmtKind::If, {std::move(condition)}, std::move(branches), std::string(kRole));
 }
 
+bool uses(const ir::Stmt& s, const ir::SymbolPtr& symbol) {
+  bool found = false;
+  ir::visit_exprs(s, [&](const Expr& e) { found |= e.defined() && ir::uses(e, symbol); });
+  return found;
+}
+
+/// Down to what runs behind the registers of a role, with the names around it that it uses.
+ir::Stmt in_each_role(const ir::Stmt& body, const std::function<ir::Stmt(const ir::Stmt&)>& change) {
+  const auto inside = [&](const ir::Stmt& s) { return in_each_role(s, change); };
+  if (body->kind == ir::StmtKind::Allocate || body->kind == ir::StmtKind::Note || is_role(body))
+    return ir::map_children(body, [](const Expr& e) { return e; }, inside);
+  if (body->kind == ir::StmtKind::Let) {
+    const auto named = [&](const ir::Stmt& s) {
+      if (!uses(s, body->symbol())) return change(s);
+      return change(fresh_copy(ir::let_stmt(body->symbol(), body->exprs[0], s)));
+    };
+    return in_each_role(body->body(), named);
+  }
+  if (body->kind != ir::StmtKind::Block || body->stmts.empty() ||
+      body->stmts.front()->kind != ir::StmtKind::Barrier ||
+      body->stmts.front()->sync().kind != ir::SyncInfo::Kind::Registers)
+    return change(body);
+  const std::vector<ir::Stmt> rest(body->stmts.begin() + 1, body->stmts.end());
+  return ir::block({body->stmts.front(), inside(rest.size() == 1 ? rest.front() : ir::block(rest))});
+}
+
 }  // namespace
 
 ir::Stmt run_roles(const LoopTree& tree, StageRef kernel, std::vector<ir::Stmt> parts) {
@@ -51,15 +77,9 @@ ir::Stmt run_roles(const LoopTree& tree, StageRef kernel, std::vector<ir::Stmt> 
 }
 
 ir::Stmt within_roles(const ir::Stmt& body, const std::function<ir::Stmt(const ir::Stmt&)>& change) {
-  const auto inside = [&](const ir::Stmt& s) { return within_roles(s, change); };
-  if (body->kind == ir::StmtKind::Allocate || body->kind == ir::StmtKind::Note || is_role(body))
-    return ir::map_children(body, [](const Expr& e) { return e; }, inside);
-  if (body->kind != ir::StmtKind::Block || body->stmts.empty() ||
-      body->stmts.front()->kind != ir::StmtKind::Barrier ||
-      body->stmts.front()->sync().kind != ir::SyncInfo::Kind::Registers)
-    return change(body);
-  const std::vector<ir::Stmt> rest(body->stmts.begin() + 1, body->stmts.end());
-  return ir::block({body->stmts.front(), inside(rest.size() == 1 ? rest.front() : ir::block(rest))});
+  bool roles = false;
+  ir::visit(body, [&](const ir::Stmt& s) { roles |= is_role(s); });
+  return roles ? in_each_role(body, change) : change(body);
 }
 
 }  // namespace calotype::lower

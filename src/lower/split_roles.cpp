@@ -134,10 +134,23 @@ class Splitter {
   void make_channels(const Node& block) {
     visit(block, [&](const Node& node, const std::vector<const Node*>&) {
       if (node.kind != NodeKind::Body) return;
+      require_counted_elsewhere(node);
       for (const Expr& call : calls_in(tree_.def(node.stage)))
         if (ir::callee_of(call)->kind == ir::CalleeKind::Func)
           meet(node.stage, FuncId{ir::callee_of(call)->index});
     });
+  }
+
+  /// Barriers that count bulk copies count all warps of the block, or those between two roles.
+  void require_counted_elsewhere(const Node& body) const {
+    const FuncId func = body.stage.func;
+    const RoleInfo& computing = tree_.kernels.at(kernel_).roles.front();
+    if (role_of(func) != computing.role || !instr::completes_by_transaction(*body.instruction)) return;
+    const schedule::Role& role = tree_.scheduled.roles[computing.role];
+    refuse_role(tree_, role, func,
+                fmt::format("'{}' is copied in bulk by the role '{}', which computes", tree_.func(func).name,
+                            role.name),
+                tree_.func(func).name, "the role that copies; or copy(async), copy(threads)");
   }
 
   /// A stage reads a Func, maybe another role's.
@@ -255,13 +268,19 @@ void give_roles(const LoopTree& tree, FuncId root, KernelInfo& kernel) {
     kernel.roles.push_back(info);
   }
   const schedule::Role& computing = tree.scheduled.roles[all.front()];
-  const std::int64_t threads = kernel.roles.front().threads,
-                     bound = kernel.threads[0] * kernel.threads[1] * kernel.threads[2];
-  if (bound > threads || (bound < threads && bound > kernel.threads[0]))
+  if (kernel.cluster > 1)
+    refuse_role(tree, computing, root,
+                fmt::format("the blocks of '{}' are in clusters", tree.func(root).name),
+                fmt::format("clusters of {}", kernel.cluster), "no cluster, or no roles");
+  if (kernel.threads[1] * kernel.threads[2] > 1)
+    refuse_role(tree, computing, root, "loops of the block are bound to threads along y or z",
+                std::to_string(kernel.threads[1] * kernel.threads[2]), "gpu_threads along x alone");
+  const std::int64_t threads = kernel.roles.front().threads, bound = kernel.threads[0];
+  if (bound > threads)
     refuse_role(tree, computing, root,
                 fmt::format("loops of '{}' are bound to {} threads", computing.name, bound),
                 std::to_string(computing.warps), fmt::format("{} warps", (bound + 31) / 32));
-  if (bound < threads) kernel.threads[0] = threads;
+  kernel.threads[0] = threads;
 }
 
 void split_roles(LoopTree& tree) { visit_root(tree, tree.root); }

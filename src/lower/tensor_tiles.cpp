@@ -299,8 +299,10 @@ class Dealer {
 
   /// Registers next to each other are elements next to each other in shared memory.
   bool is_vector(StageRef reader, const Digit& digit) const {
-    return reader.func != stage_.func && digit.weight == 1 && digit.stride == 1 && digit.dim == 0 &&
-           tree_.scheduled.of(reader.func).memory == Memory::Shared;
+    if (reader.func == stage_.func || digit.weight != 1 || digit.stride != 1) return false;
+    const Expr& along = reads_of_sums(reader).front()->args[static_cast<std::size_t>(digit.dim)];
+    return tree_.scheduled.of(reader.func).memory == Memory::Shared &&
+           ir::equal(along, tree_.def(reader).lhs.front());
   }
 
   void deal_out(Node& node, StageRef reader) {
@@ -409,18 +411,22 @@ class Dealer {
     return Along{id, base, *extent};
   }
 
-  /// Whether the stage can be computed beyond the ends of what is read: its place is a tile of its own, and
-  /// it reads nothing else.
-  bool is_whole(StageRef reader) const {
+  /// Whether the stage can be computed beyond the ends of what is read: its place is a tile of its own, as
+  /// large as what threads have of it, and it reads nothing else.
+  bool is_whole(StageRef reader, const std::vector<Along>& along) const {
     if (reader.func == stage_.func) return reader.stage == 0;
     const std::vector<Expr> calls = calls_in(tree_.def(reader));
-    return tree_.scheduled.of(reader.func).memory == Memory::Shared && !tree_.is_copy(reader) &&
+    const bool has_room = std::all_of(along.begin(), along.end(), [&](const Along& part) {
+      return !part.loop.valid() ||
+             ir::constant_upper_bound(tree_.loop(part.loop).extent, tree_.facts) == part.extent;
+    });
+    return has_room && tree_.scheduled.of(reader.func).memory == Memory::Shared && !tree_.is_copy(reader) &&
            calls.size() == reads_of_sums(reader).size();
   }
 
   void substitute_loops(StageRef reader, const std::vector<Along>& along, const DealtOut& dealt) {
     StageInfo& info = tree_.stages.at(reader);
-    const bool fills = is_whole(reader);  // the whole tile, ragged or not
+    const bool fills = is_whole(reader, along);  // the whole tile, ragged or not
     if (reader == StageRef{stage_.func, 0} && !calls_in(tree_.def(reader)).empty())
       refuse(reader,
              fmt::format("'{}' begins from what is read, and a tile is filled beyond the ends of that",

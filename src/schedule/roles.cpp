@@ -31,8 +31,8 @@ std::optional<std::size_t> Scheduled::role_of(FuncId id) const {
 }
 
 std::int64_t registers_at_first(std::int64_t threads) {
-  constexpr std::int64_t all = 65536, most = 256, step = 8;
-  return std::min(most, all / threads / step * step);
+  constexpr std::int64_t all = 65536;
+  return std::min(kMostRegisters, all / threads / kRegisterStep * kRegisterStep);
 }
 
 namespace {
@@ -48,6 +48,11 @@ class RoleCheck {
     if (!state_.out.role_of(root))
       return refuse(fmt::format("'{}', whose blocks these warps belong to, has no role", name), name,
                     fmt::format("a role for '{}' too", name));
+    for (const SharedNest& nest : state_.out.shared)
+      if (outermost(state_.out, nest.func) == root || outermost(state_.out, nest.with) == root)
+        return refuse(fmt::format("'{}' shares loops with '{}', by {}", state_.def(nest.func).name,
+                                  state_.def(nest.with).name, nest.origin),
+                      state_.def(nest.func).name, "no compute_with in a block with roles");
     const std::vector<std::size_t> all = roles_of(state_.out, root);
     if (all.size() < 2)
       return refuse(fmt::format("all warps of '{}' have the one role", name), role_.name, "a second role");

@@ -5,6 +5,8 @@
 
 namespace calotype::schedule {
 
+inline constexpr std::int64_t kRegisterStep = 8, kMostRegisters = 256;  ///< of a thread
+
 /// The Func at root in whose loops this one is computed.
 FuncId outermost(const Scheduled& scheduled, FuncId func);
 /// Positions of the roles whose Funcs are computed by the kernel of that Func at root.

@@ -19,19 +19,7 @@ namespace {
 class Box {
  public:
   Box(Machine& m, Warp& warp, const Instruction& i, int lane)
-      : m_(m),
-        warp_(warp),
-        instruction_(i),
-        lane_(lane),
-        site_(m.code.boxes[static_cast<std::size_t>(i.target)]),
-        access_(m.code.accesses[static_cast<std::size_t>(site_.access)]),
-        buffer_(m.code.buffers[static_cast<std::size_t>(access_.buffer)]),
-        map_(*m.code.tensors[static_cast<std::size_t>(site_.tensor)]),
-        tensor_(m.launch.tensors[static_cast<std::size_t>(site_.tensor)]),
-        size_(buffer_.type.bytes()),
-        first_(at(i.a)) {
-    for (const Register& r : site_.start) start_.push_back(at(r));
-  }
+      : Box(m, warp, i, lane, at(warp, lane, i.a), beginning(m, warp, i, lane)) {}
 
   /// One that was started before.
   Box(Machine& m, Warp& warp, const Departure& d, int lane)
@@ -85,8 +73,8 @@ class Box {
 
   void require_places() {
     require_multiple(start_[0] * size_, instr::kBulkBytes, "begins", "of the tensor's rows");
-    require_multiple(buffer_.offset + first_ * size_, instr::box_place_bytes(0), "goes to",
-                     "of shared memory");
+    require_multiple(buffer_.offset + first_ * size_, instr::box_place_bytes(0),
+                     goes_out() ? "comes from" : "goes to", "of shared memory");
   }
 
   void count(bool from_global) {
@@ -94,13 +82,24 @@ class Box {
     m_.figures->bulk(instruction_, access_.buffer, bytes, from_global);
     if (from_global) m_.figures->bulk_from_global(instruction_, bytes);
   }
-  std::int64_t at(Register r) const { return warp_.read(r)[r.uniform ? 0 : lane_].i; }
+  static std::int64_t at(const Warp& warp, int lane, Register r) {
+    return warp.read(r)[r.uniform ? 0 : lane].i;
+  }
+  static std::vector<std::int64_t> beginning(const Machine& m, const Warp& warp, const Instruction& i,
+                                             int lane) {
+    std::vector<std::int64_t> start;
+    for (const Register& r : m.code.boxes[static_cast<std::size_t>(i.target)].start)
+      start.push_back(at(warp, lane, r));
+    return start;
+  }
 
   void require_multiple(std::int64_t byte, std::int64_t multiple, const char* verb, const char* of) {
     if (byte % multiple == 0) return;
     report(Fault::IllegalBox, fmt::format("{} starts a box of {}, which {} byte {} {}, no multiple of {}",
                                           who(), map_.source->name, verb, byte, of, multiple));
   }
+
+  bool goes_out() const { return instruction_.run == run_box_out; }
 
   std::string who() const { return m_.who(m_.thread(warp_, lane_)); }
 
@@ -111,7 +110,8 @@ class Box {
                      .block = m_.block,
                      .threads = {m_.coordinates(m_.thread(warp_, lane_))},
                      .index = first_,
-                     .accesses = {m_.access_of(warp_, lane_, instruction_, "copies to", access_.text)}};
+                     .accesses = {m_.access_of(warp_, lane_, instruction_, goes_out() ? "reads" : "copies to",
+                                               access_.text)}};
     });
   }
 
@@ -181,7 +181,7 @@ class Box {
     cells[static_cast<std::size_t>(lane_)] = value;
     WarpAccess access{m_, warp_, instruction_, LaneMask{1} << lane_, indices.data(), false, cells.data()};
     access.slot = &m_.rings[static_cast<std::size_t>(warp_.rank)][static_cast<std::size_t>(access_.ring)].at(
-        static_cast<std::size_t>(at(instruction_.b)));
+        static_cast<std::size_t>(at(warp_, lane_, instruction_.b)));
     m_.spaces[static_cast<std::size_t>(access_.buffer)]->start(access);
     slot_ = access.slot;
   }

@@ -223,7 +223,8 @@ class Compiler {
   }
 
   void box(const ir::Stmt& s) {
-    const Expr first = s->bulk()->of_warp ? is_first_lane() : is_first_thread();
+    const ir::BulkStore& how = *s->bulk();
+    const Expr first = how.of_warp ? is_first_lane() : how.common ? is_first_thread() : Expr();
     if (!first.defined()) return builder_.box_store(s);
     const int test = if_holds(builder_.value(first));
     builder_.forget();
@@ -310,8 +311,10 @@ class Compiler {
         emit(run_product_commit, "ProductCommit", 0);
         break;
       case ir::SyncInfo::Kind::ProductWait:
-      case ir::SyncInfo::Kind::ProductRead:
         emit(run_product_wait, "ProductWait", sync.pending);
+        break;
+      case ir::SyncInfo::Kind::ProductRead:
+        emit(run_product_read, "ProductRead", sync.pending);
         break;
       case ir::SyncInfo::Kind::BoxesCommit:
         emit(run_boxes_commit, "BoxesCommit", 0);

@@ -96,6 +96,7 @@ struct Product {
   bool adds = false;
   bool computed = false;
   std::int64_t group = 0;
+  bool read = false;  ///< its operands have been waited for
 };
 
 /// An access that a finding is in conflict with, as the shadow knows it.
@@ -348,6 +349,7 @@ void run_wide_product(Machine&, Warp&, const Instruction&);
 void run_product_fence(Machine&, Warp&, const Instruction&);
 void run_product_commit(Machine&, Warp&, const Instruction&);
 void run_product_wait(Machine&, Warp&, const Instruction&);
+void run_product_read(Machine&, Warp&, const Instruction&);  // by their operands alone
 void run_exit(Machine&, Warp&, const Instruction&);
 
 }  // namespace calotype::sim

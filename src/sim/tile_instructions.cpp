@@ -221,17 +221,35 @@ void run_product_fence(Machine& m, Warp& warp, const Instruction& i) {
 
 void run_product_commit(Machine&, Warp& warp, const Instruction&) { ++warp.product_groups; }
 
+/// Registers of a product's result, or of its operands, that nobody has to leave alone any longer.
+static void release(Machine& m, Warp& warp, const Product& product, bool result) {
+  for (std::size_t k = 0; k < product.first.size(); ++k) {
+    Tile tile(m, warp, *product.instruction, static_cast<int>(k), product.first[k]);
+    if ((k == 0) == result && tile.operand().place == Operand::Place::Registers)
+      tile.count_products(-1, result);
+  }
+}
+
+/// All but those of the latest groups have read what they multiply.
+static void read_operands(Machine& m, Warp& warp, std::int64_t groups_left) {
+  for (Product& product : warp.products) {
+    if (product.group >= warp.product_groups - groups_left) break;
+    m.compute(warp, product);
+    if (!product.read) release(m, warp, product, false);
+    product.read = true;
+  }
+}
+
+void run_product_read(Machine& m, Warp& warp, const Instruction& i) {
+  m.require_whole(warp, i, "a wait for products");
+  read_operands(m, warp, i.site);
+}
+
 void run_product_wait(Machine& m, Warp& warp, const Instruction& i) {
   m.require_whole(warp, i, "a wait for products");
-  std::deque<Product>& all = warp.products;
-  for (; !all.empty() && all.front().group < warp.product_groups - i.site; all.pop_front()) {
-    Product& product = all.front();
-    m.compute(warp, product);
-    for (std::size_t k = 0; k < product.first.size(); ++k) {
-      Tile tile(m, warp, *product.instruction, static_cast<int>(k), product.first[k]);
-      if (tile.operand().place == Operand::Place::Registers) tile.count_products(-1, k == 0);
-    }
-  }
+  read_operands(m, warp, i.site);
+  for (; !warp.products.empty() && warp.products.front().read; warp.products.pop_front())
+    release(m, warp, warp.products.front(), true);
 }
 
 /// Four warps are to have started the same ones.

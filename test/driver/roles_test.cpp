@@ -148,7 +148,7 @@ TEST(RolesBySchedule, SayWhatTheyCannotDo) {
   expect_refused(p.pipeline(), with_roles({"acc", "A.in(acc)", "B.in(acc)"}, {"C"}, 4),
                  {"the roles 'one' and 'other' both compute", "copy(tma)"});
   Schedule threads;
-  threads["C"].tile("n", "m", "no", "mo", "ni", "mi", 32, 8).gpu_blocks("no", "mo").gpu_threads("ni", "mi");
+  threads["C"].tile("n", "m", "no", "mo", "ni", "mi", 256, 1).gpu_blocks("no", "mo").gpu_threads("ni");
   threads["acc"].compute_at("C", "ni").store_in(Memory::Register);
   const Stage a = threads.in("A", {"acc"});
   threads[a].compute_at("C", "no").store_in(Memory::Shared).copy(Copy::Tma);
@@ -158,14 +158,89 @@ TEST(RolesBySchedule, SayWhatTheyCannotDo) {
   expect_refused(p.pipeline(), threads, {"bound to 256 threads", "8 warps"});
 }
 
+struct Scaled {
+  Dim N{"N"}, R{"R"};
+  ImageParam x{Float(32), {N, R}, "x"}, scale{Float(32), {N}, "scale"};
+  Var n{"n"}, r{"r"};
+  Func out{"out"};
+  Pipeline pipeline() {
+    out(n, r) = x(n, r) * scale(n) + 1.0f;
+    return Pipeline("scaled", {x, scale}, {Output(out, {N, R})});
+  }
+  /// `x` is copied by one role, what `rest` adds is the other's.
+  template <class Rest>
+  Schedule schedule(Rest rest) const {
+    Schedule s;
+    s["out"].split("n", "no", "ni", 64);
+    rest(s);
+    const Stage copy = s.in("x", {"out"});
+    s[copy].compute_at("out", "no").store_in(Memory::Shared).copy(Copy::Tma);
+    s.role("copy", {copy}, {.warps = 1});
+    s.role("compute", {"out"}, {.warps = 2});
+    return s;
+  }
+};
+
+TEST(RolesBySchedule, RefuseBlocksOfOtherKinds) {
+  Scaled scaled;
+  const Pipeline p = scaled.pipeline();
+  expect_refused(p, scaled.schedule([](Schedule& s) {
+    s["out"].split("ni", "part", "nj", 32).gpu_blocks("no", "r").cluster("part").gpu_threads("nj");
+  }),
+                 {"the blocks of 'out' are in clusters"});
+  expect_refused(p, scaled.schedule([](Schedule& s) {
+    s["out"].split("ni", "np", "nj", 32).gpu_blocks("no", "r").gpu_threads("nj", "np");
+  }),
+                 {"bound to threads along y or z", "along x alone"});
+  expect_refused(p, scaled.schedule([](Schedule& s) {
+    s["out"].gpu_blocks("no", "r").gpu_threads("ni");
+    const Stage own = s.in("scale", {"out"});
+    s[own].compute_at("out", "no").store_in(Memory::Shared).copy(Copy::Bulk);
+  }),
+                 {"'scale.in(out)' is copied in bulk by the role 'compute'"});
+}
+
+/// The one that computes has asynchronous copies of its own, and meets for them by itself.
+TEST(RolesBySchedule, HaveCopiesByThreadsOfTheirOwn) {
+  Dim N("N"), R("R"), K("K");
+  ImageParam x(Float(32), {N, K, R}, "x"), y(Float(32), {N, K, R}, "y");
+  Var n("n"), r("r");
+  RDom k(0, K, "k");
+  Func sum("sum"), out("out");
+  sum(n, r) += x(n, k, r) * y(n, k, r);
+  out(n, r) = sum(n, r);
+  const Pipeline p("sums", {x, y}, {Output(out, {N, R})});
+  Schedule s;
+  s["out"].split("n", "no", "ni", 64).gpu_blocks("no", "r").gpu_threads("ni");
+  s["sum"].compute_at("out", "no").store_in(Memory::Register).gpu_threads("n", 64);
+  s["sum"].update().reorder("n", "k").gpu_threads("n", 64).pipeline("k", 3);
+  const Stage a = s.in("x", {"sum"}), b = s.in("y", {"sum"});
+  for (const Stage& c : {a, b}) s[c].compute_at(s["sum"].update(), "k").store_in(Memory::Shared);
+  s[a].copy(Copy::Tma);
+  s[b].copy(Copy::Async).gpu_threads("d0", 64);
+  s.role("copy", {a}, {.warps = 1});
+  s.role("compute", {"out"}, {.warps = 2});
+  const std::vector<Buffer> inputs = {random_buffer(Float(32), {128, 7, 3}, 1),
+                                      random_buffer(Float(32), {128, 7, 3}, 2)};
+  const Verification found = p.verify(s, "sm_90a", inputs);
+  EXPECT_TRUE(found.clean()) << found.str();
+  testing::expect_matches(p, s, target, inputs, {Buffer(Float(32), {128, 3})});
+}
+
+/// Lines of a role that copies are printed by its own first thread.
+TEST(RolesBySchedule, PrintLinesOfBoth) {
+  Scaled scaled;
+  Schedule s = scaled.schedule([](Schedule& t) { t["out"].gpu_blocks("no", "r").gpu_threads("ni"); });
+  s.trace("x.in(out)", {Trace::Productions});
+  const std::string lowered = scaled.pipeline().compile(s, target).show("lowered");
+  EXPECT_NE(lowered.find("thread_x == 64"), std::string::npos) << lowered;
+  EXPECT_NE(lowered.find("produce x.in(out)"), std::string::npos) << lowered;
+}
+
 /// What is there for a block, not for a step: copied by one role as the others begin, tile after tile.
 TEST(RolesBySchedule, CopyOnceABlock) {
-  Dim N("N"), R("R");
-  ImageParam x(Float(32), {N, R}, "x"), scale(Float(32), {N}, "scale");
-  Var n("n"), r("r");
-  Func out("out");
-  out(n, r) = x(n, r) * scale(n) + 1.0f;
-  const Pipeline p("scaled", {x, scale}, {Output(out, {N, R})});
+  Scaled scaled;
+  const Pipeline p = scaled.pipeline();
   for (const bool persistent : {false, true}) {
     Schedule s;
     s["out"].split("n", "no", "ni", 64).gpu_blocks("no", "r").gpu_threads("ni");

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "calotype/calotype.h"
+#include "support/hand_program.h"
 #include "support/run.h"
 
 namespace calotype {
@@ -77,6 +80,28 @@ TEST(SentBoxes, LeaveWhileOthersAreMade) {
       Sent{.slots = slots, .parts = parts}.check(200, 11, 1);
       Sent{.slots = slots, .parts = parts, .persistent = true}.check(500, 11, 2);
     }
+}
+
+/// The thread that the statement's condition elects sends the box.
+TEST(SentBoxes, AreSentByWhomTheConditionElects) {
+  using testing::number;
+  testing::HandProgram hand("elected", 64);
+  const ir::BufferPtr out = hand.output("out", Float(32), {32}), tile = hand.shared("tile", Float(32), 32);
+  hand.leave_to_boxes(out);
+  const ir::TensorMapPtr map = hand.boxes({"out.boxes", out, {32}});
+  const Expr value = cast(Float(32), hand.thread()) + ir::make_float(Float(32), 1.0);
+  const ir::Stmt send =
+      ir::block({ir::box_store({.buffer = tile, .map = map, .out = true},
+                               {.index = number(0), .slot = number(0), .start = {number(0)}}),
+                 ir::synchronise({.kind = ir::SyncInfo::Kind::BoxesCommit})});
+  const lower::Program program =
+      hand.finish(ir::block({ir::if_then(hand.thread() < number(32), ir::store(tile, value, {hand.thread()})),
+                             ir::synchronise({.kind = ir::SyncInfo::Kind::Block, .fence = true}),
+                             ir::if_then(hand.thread() == number(40), send)}));
+  std::vector<std::uint32_t> bits;
+  const Verification found = testing::simulated(hand, program, bits);
+  EXPECT_TRUE(found.clean()) << found.str();
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(std::bit_cast<float>(bits[i]), static_cast<float>(i + 1));
 }
 
 void expect_refused(const Pipeline& p, const Schedule& s, const std::vector<std::string>& parts) {

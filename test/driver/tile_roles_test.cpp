@@ -98,6 +98,12 @@ const Fault kFaults[] = {
          return is_sync(s, Kind::ProductWait) ? synchronise(Kind::ProductWait, 1) : s;
        });
      }},
+    {"OperandsAloneAreWaitedFor", "unfinished product",
+     [](const RoleProduct&, const ir::Stmt& body) {
+       return ir::rewrite(body, [](const ir::Stmt& s) {
+         return is_sync(s, Kind::ProductWait) ? synchronise(Kind::ProductRead) : s;
+       });
+     }},
     {"ReleasedBeforeTheWait", "ring overwrite",
      [](const RoleProduct&, const ir::Stmt& body) {
        return ir::rewrite(body, [](const ir::Stmt& s) -> ir::Stmt {

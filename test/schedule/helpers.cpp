@@ -24,6 +24,29 @@ Pipeline matmul(Type type) {
   return Pipeline("matmul", {A, B}, {{C, {N, M}}});
 }
 
+Pipeline product() {
+  Dim M("M"), N("N"), K("K");
+  ImageParam A(BFloat(16), {K, M}, "A"), B(BFloat(16), {K, N}, "B");
+  Var n("n"), m("m");
+  RDom k(0, K, "k");
+  Func acc("acc"), C("C");
+  acc(n, m) += cast<float>(A(k, m)) * cast<float>(B(k, n));
+  C(n, m) = acc(n, m);
+  return Pipeline("product", {A, B}, {Output(C, {N, M})});
+}
+
+Schedule product_tiles() {
+  Schedule s;
+  s["C"].tile("n", "m", "no", "mo", "ni", "mi", 64, 64).gpu_blocks("no", "mo");
+  s["acc"].compute_at("C", "no").store_in(Memory::Register);
+  s["acc"].update().split("k", "ko", "ki", 64).reorder("ki", "n", "m", "ko");
+  for (const char* operand : {"A", "B"}) {
+    const Stage copy = s.in(operand, {"acc"});
+    s[copy].compute_at(s["acc"].update(), "ko").store_in(Memory::Shared).copy(Copy::Tma).swizzle(128);
+  }
+  return s;
+}
+
 Pipeline histogram() {
   Dim W("W"), H("H");
   ImageParam image(UInt(8), {W, H}, "image");

@@ -19,6 +19,12 @@ Pipeline blur();
 /// C = A * B, with the sum in acc.
 Pipeline matmul(Type type = Float(32));
 
+/// C = acc, acc(n, m) += A * B of bf16, summed in f32, both factors dense along what is summed.
+Pipeline product();
+
+/// product() in tiles of 64 x 64 x 64, from boxes in shared memory.
+Schedule product_tiles();
+
 /// hist(b): how often each value occurs in an image; the update scatters.
 Pipeline histogram();
 

@@ -5,32 +5,13 @@ namespace calotype::test {
 
 static const Target hopper = Target::cuda("sm_90a");
 
-/// f(n, m) += a * b of bf16.
-static Pipeline product() {
-  Dim M("M"), N("N"), K("K");
-  ImageParam A(BFloat(16), {K, M}, "A"), B(BFloat(16), {K, N}, "B");
-  Var n("n"), m("m");
-  RDom k(0, K, "k");
-  Func acc("acc"), C("C");
-  acc(n, m) += cast<float>(A(k, m)) * cast<float>(B(k, n));
-  C(n, m) = acc(n, m);
-  return Pipeline("product", {A, B}, {Output(C, {N, M})});
-}
+static const std::vector<FuncName> copies = {"A.in(acc)", "B.in(acc)"}, rest = {"acc", "C"};
 
 static Schedule tiles() {
-  Schedule s;
-  s["C"].tile("n", "m", "no", "mo", "ni", "mi", 64, 64).gpu_blocks("no", "mo");
-  s["acc"].compute_at("C", "no").store_in(Memory::Register);
-  s["acc"].update().split("k", "ko", "ki", 64).reorder("ki", "n", "m", "ko");
+  Schedule s = product_tiles();
   s["acc"].update().tensor_core({"m"}, {"n"}, {"ki"});
-  for (const char* operand : {"A", "B"}) {
-    const Stage copy = s.in(operand, {"acc"});
-    s[copy].compute_at(s["acc"].update(), "ko").store_in(Memory::Shared).copy(Copy::Tma).swizzle(128);
-  }
   return s;
 }
-
-static const std::vector<FuncName> copies = {"A.in(acc)", "B.in(acc)"}, rest = {"acc", "C"};
 
 TEST(Role, IsRecorded) {
   Schedule s = tiles();
@@ -80,8 +61,29 @@ TEST(Role, IsRefusedForItsFuncs) {
   expect_refused(product(), host, {"has no warps", "cuda"});
 }
 
+TEST(Role, IsRefusedWhereLoopsAreShared) {
+  Dim N("N");
+  ImageParam in(Float(32), {N}, "in");
+  Var x("x");
+  Func p("p"), q("q");
+  p(x) = in(x) + 1.0f;
+  q(x) = in(x) * 2.0f;
+  Schedule s;
+  for (const char* f : {"p", "q"})
+    s[f].compute_root().split("x", "xo", "xi", 64).gpu_blocks("xo").gpu_threads("xi");
+  s["q"].compute_with("p", "xi");
+  s.role("one", {"p"}, {.warps = 2});
+  const std::vector<Diagnostic> found = s.check(Pipeline("two", {in}, {{p, {N}}, {q, {N}}}), hopper);
+  ASSERT_FALSE(found.empty());
+  EXPECT_NE(found[0].str().find("no compute_with in a block with roles"), std::string::npos)
+      << found[0].str();
+}
+
 TEST(Role, IsRefusedForWarpsAndRegisters) {
-  Schedule step = tiles(), group = tiles(), many = tiles(), registers = tiles();
+  Schedule sm_90 = tiles(), step = tiles(), group = tiles(), many = tiles(), registers = tiles();
+  sm_90.role("copy", copies, {.warps = 4, .registers = 40});
+  expect_refused(product(), sm_90, {"sm_90 has no warps with registers of their own", "cuda-sm_90a"},
+                 Target::cuda("sm_90"));
   step.role("copy", copies, {.warps = 4, .registers = 42});
   expect_refused(product(), step, {"42 registers a thread", "multiples of 8 from 24"}, hopper);
   group.role("copy", copies, {.warps = 1, .registers = 40});

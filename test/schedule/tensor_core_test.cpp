@@ -5,32 +5,8 @@ namespace calotype::test {
 
 static const Target hopper = Target::cuda("sm_90a");
 
-/// f(n, m) += a * b of bf16.
-static Pipeline product() {
-  Dim M("M"), N("N"), K("K");
-  ImageParam A(BFloat(16), {K, M}, "A"), B(BFloat(16), {K, N}, "B");
-  Var n("n"), m("m");
-  RDom k(0, K, "k");
-  Func acc("acc"), C("C");
-  acc(n, m) += cast<float>(A(k, m)) * cast<float>(B(k, n));
-  C(n, m) = acc(n, m);
-  return Pipeline("product", {A, B}, {Output(C, {N, M})});
-}
-
-static Schedule tiles() {
-  Schedule s;
-  s["C"].tile("n", "m", "no", "mo", "ni", "mi", 64, 64).gpu_blocks("no", "mo");
-  s["acc"].compute_at("C", "no").store_in(Memory::Register);
-  s["acc"].update().split("k", "ko", "ki", 64).reorder("ki", "n", "m", "ko");
-  for (const char* operand : {"A", "B"}) {
-    const Stage copy = s.in(operand, {"acc"});
-    s[copy].compute_at(s["acc"].update(), "ko").store_in(Memory::Shared).copy(Copy::Tma).swizzle(128);
-  }
-  return s;
-}
-
 TEST(TensorCore, IsRecorded) {
-  Schedule s = tiles();
+  Schedule s = product_tiles();
   s["acc"].update().tensor_core({"m"}, {"n"}, {"ki"}, "wgmma");
   const auto applied = apply(product(), s, hopper);
   EXPECT_NE(to_string(applied).find("    tensor cores: (m) by (n), summed over (ki)  ["), std::string::npos)
@@ -45,8 +21,8 @@ TEST(TensorCore, IsRecorded) {
 }
 
 TEST(TensorCore, IsRefusedForTheLoops) {
-  Schedule twice = tiles(), first = tiles(), kinds = tiles(), sides = tiles(), inside = tiles(),
-           gone = tiles(), bound = tiles(), host;
+  Schedule twice = product_tiles(), first = product_tiles(), kinds = product_tiles(), sides = product_tiles(),
+           inside = product_tiles(), gone = product_tiles(), bound = product_tiles(), host;
   twice["acc"].update().tensor_core({"m"}, {"n"}, {"ki"}).tensor_core({"m"}, {"n"}, {"ki"});
   expect_refused(product(), twice, {"says so already", "one tensor_core a stage"}, hopper);
   first["acc"].tensor_core({"m"}, {"n"}, {"ki"});

@@ -1,5 +1,5 @@
 // Schedules of matmul: from the plainest to the one that is shipped.
-#include <calotype/operator.h>
+#include "../matrix_product.h"
 
 namespace {
 
@@ -67,18 +67,6 @@ Schedule host(const OperatorTypes&) {
       .unroll("mr");
   Stage panel = s.in("B", {"acc"});
   s[panel].compute_at(s["acc"].update(), "ko").vectorize("d0", vector);
-  return s;
-}
-
-// A thread a sum, operands straight from memory.
-Schedule gpu_threads(const OperatorTypes&) {
-  Schedule s;
-  s["C"]
-      .compute_root()
-      .tile("n", "m", "no", "mo", "ni", "mi", 32, 8)
-      .gpu_blocks("no", "mo")
-      .gpu_threads("ni", "mi");
-  s["acc"].compute_at("C", "ni").store_in(Memory::Register);
   return s;
 }
 
@@ -154,7 +142,8 @@ CALOTYPE_SCHEDULES(matmul)
     .schedule("packed", Target::Kind::Host, "the same from panels of B as wide as a tile", packed)
     .schedule("host", Target::Kind::Host, "register tiles in blocks of all three dimensions, in parallel",
               host)
-    .schedule("gpu_threads", Target::Kind::Cuda, "a thread a sum", gpu_threads)
+    .schedule("gpu_threads", Target::Kind::Cuda, "a thread a sum",
+              [](const OperatorTypes&) { return apps::thread_a_sum(); })
     .schedule("gpu", Target::Kind::Cuda, "tiles of A and B in shared memory, 4 x 4 sums a thread", gpu)
     .schedule("gpu_pipelined", Target::Kind::Cuda, "8 x 8 sums a thread, tiles copied ahead of their use",
               gpu_pipelined);

@@ -6,19 +6,8 @@ namespace {
 using namespace calotype;
 using apps::ProductStep;
 using apps::TensorProduct;
+using apps::thread_a_sum;
 using apps::Transposed;
-
-// A thread a sum, operands straight from memory: for any size.
-Schedule thread_a_sum() {
-  Schedule s;
-  s["C"]
-      .compute_root()
-      .tile("n", "m", "no", "mo", "ni", "mi", 32, 8)
-      .gpu_blocks("no", "mo")
-      .gpu_threads("ni", "mi");
-  s["acc"].compute_at("C", "ni").store_in(Memory::Register);
-  return s;
-}
 
 /// Tensor cores multiply no f32.
 auto at(ProductStep step, Transposed t) {

@@ -12,14 +12,22 @@ namespace calotype::cuda {
 
 namespace {
 
-/// The function that starts the copy of a box of so many dimensions: its bytes are due, and on their way.
-std::string copy_box(int rank) {
+/// The coordinates of a box of so many dimensions: as parameters, as operands of PTX from `first` on, and as
+/// what those stand for.
+struct Coordinates {
   std::string parameters, operands, values;
-  for (int d = 0; d < rank; ++d) {
-    parameters += fmt::format("int c{}, ", d);
-    operands += fmt::format("{}%{}", d ? ", " : "", 3 + d);
-    values += fmt::format(", \"r\"(c{})", d);
+  Coordinates(int rank, int first) {
+    for (int d = 0; d < rank; ++d) {
+      parameters += fmt::format("int c{}, ", d);
+      operands += fmt::format("{}%{}", d ? ", " : "", first + d);
+      values += fmt::format(", \"r\"(c{})", d);
+    }
   }
+};
+
+/// The function that starts the copy of a box: its bytes are due, and on their way.
+std::string copy_box(int rank) {
+  const Coordinates at(rank, 3);
   return fmt::format(
       "@ void copy_box_{0}d(void* to, const tensor_map* from, {1}int bytes, unsigned long long* full) {{\n"
       "  asm volatile(\"mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;\" ::\n"
@@ -29,24 +37,19 @@ std::string copy_box(int rank) {
       "      \"[%0], [%1, {{{2}}}], [%2];\" ::\n"
       "      \"r\"(shared_address(to)), \"l\"(from), \"r\"(shared_address(full)){3} : \"memory\");\n"
       "}}\n",
-      rank, parameters, operands, values);
+      rank, at.parameters, at.operands, at.values);
 }
 
 /// The same the other way, from shared memory.
 std::string send_box(int rank) {
-  std::string parameters, operands, values;
-  for (int d = 0; d < rank; ++d) {
-    parameters += fmt::format("int c{}, ", d);
-    operands += fmt::format("{}%{}", d ? ", " : "", 2 + d);
-    values += fmt::format(", \"r\"(c{})", d);
-  }
+  const Coordinates at(rank, 2);
   return fmt::format(
       "@ void send_box_{0}d(const tensor_map* to, {1}void* from) {{\n"
       "  asm volatile(\"cp.async.bulk.tensor.{0}d.global.shared::cta.tile.bulk_group [%0, {{{2}}}], [%1];\" "
       "::\n"
       "      \"l\"(to), \"r\"(shared_address(from)){3} : \"memory\");\n"
       "}}\n",
-      rank, parameters, operands, values);
+      rank, at.parameters, at.operands, at.values);
 }
 
 }  // namespace

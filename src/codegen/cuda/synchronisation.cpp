@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "codegen/cuda/kernel_printer.h"
 #include "schedule/roles.h"
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "schedule/roles.h"
 #include "schedule/spelling.h"
-#include "schedule/state.h"
 
 namespace calotype {
 
@@ -23,10 +23,14 @@ namespace schedule {
 namespace {
 
 constexpr std::int64_t kGroup = 4;  // warps that change their registers together
-constexpr std::int64_t kRegisterStep = 8, kLeastRegisters = 24, kMostRegisters = 256;
+constexpr std::int64_t kLeastRegisters = 24;
 
 void require_registers(const Application& a, const Role& role) {
   if (role.registers == 0) return;
+  const std::string& arch = a.state.out.target.arch;  // empty: that of the GPU which is there
+  if (!arch.empty() && arch.back() != 'a')
+    a.refuse(fmt::format("the target {} has no warps with registers of their own", a.state.out.target.str()),
+             std::to_string(role.registers), "targets such as cuda-sm_90a; or no registers");
   if (role.registers % kRegisterStep != 0 || role.registers < kLeastRegisters)
     a.refuse(fmt::format("{} registers a thread", role.registers), std::to_string(role.registers),
              fmt::format("multiples of {} from {} to {}", kRegisterStep, kLeastRegisters, kMostRegisters));
@@ -101,8 +105,10 @@ DirectiveSpec role_spec() {
       .refused = {"the target is no GPU",
                   "a Func has a role already, is computed inline, or by another kernel",
                   "the Func at root, whose blocks they are, has no role, or there is no second one",
-                  "the roles have more than 32 warps, or registers than the block",
-                  "warps with registers of their own are no multiple of four",
+                  "the roles have more than 32 warps, or more registers than the block",
+                  "warps with registers of their own are no multiple of four, or the target has none such",
+                  "the block is one of a cluster, has threads along y or z, or shares loops by compute_with",
+                  "two roles compute, or the one that computes has a bulk or tensor copy of its own",
                   "what goes from one role to another is not in shared memory, or is not copied there by "
                   "copy(bulk) or copy(tma)"},
       .apply = apply,
