@@ -113,6 +113,18 @@ TEST(RolesBySchedule, SendTilesThroughSharedMemory) {
   Product{.rows = 64, .columns = 192, .persistent = true, .staged = true}.check(264, 520, 72);
 }
 
+/// Of a tile there are no more rows than the sizes allow, and fewer threads multiply than the role has.
+TEST(RolesBySchedule, SendNoMoreThanThereIs) {
+  const Product p{.columns = 128, .staged = true};
+  Schedule s = p.schedule();
+  s.assume("M", Assumption::range(1, 64));
+  const std::vector<Buffer> inputs = {random_buffer(p.type, {128, 50}, 1),
+                                      random_buffer(p.type, {128, 136}, 2)};
+  const Verification found = p.pipeline().verify(s, "sm_90a", inputs);
+  EXPECT_TRUE(found.clean()) << found.str();
+  testing::expect_matches(p.pipeline(), s, target, inputs, {Buffer(p.type, {136, 50})});
+}
+
 TEST(RolesBySchedule, TakeOperandsInEveryOrder) {
   for (const bool a : {true, false})
     for (const bool b : {true, false})
