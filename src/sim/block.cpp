@@ -133,15 +133,32 @@ void Machine::let_land(Warp& running) {
   const auto appear = [&](const Flight& flight) {
     if (random_.below(4) == 0) spaces[static_cast<std::size_t>(flight.buffer)]->appear(flight);
   };
-  for (const Warp& warp : warps)
+  for (const Warp& warp : warps) {
     for (const Flights& flights : warp.flights)
       std::for_each(flights.waiting.begin(), flights.waiting.end(), appear);
+    let_leave(warp);
+  }
   for (const auto& of_block : rings)
     for (const std::vector<RingSlot>& ring : of_block)
       for (const RingSlot& slot : ring) {
         for (const RingSlot::Copy& copy : slot.started) appear(copy.flight);
         for (const RingSlot::Copy& copy : slot.complete) appear(copy.flight);
       }
+}
+
+/// Some of its boxes are there already, as they are now where they have not been read.
+void Machine::let_leave(const Warp& warp) {
+  for (const Departures& departures : warp.departures)
+    for (const Departure& d : departures.waiting) {
+      if (random_.below(4) != 0) continue;
+      const AccessSite& from = code.accesses[static_cast<std::size_t>(d.instruction->site)];
+      const Space& space = *spaces[static_cast<std::size_t>(from.buffer)];
+      for (std::size_t i = 0; i < d.from.size(); ++i) {
+        Flight flight = d.flights[i];
+        if (!d.read) flight.value = space.peek(warp, d.from[i]);
+        spaces[static_cast<std::size_t>(flight.buffer)]->appear(flight);
+      }
+    }
 }
 
 /// All warps wait or have ended: lets those go on that wait at a barrier which is complete. False if there is

@@ -92,6 +92,7 @@ struct AccessSite {
 struct BoxSite {
   int access = 0;  ///< into Code::accesses
   int tensor = 0;  ///< into Code::tensors
+  int memory = 0;  ///< of the tensor: into Code::accesses
   std::vector<Register> start;
 };
 
@@ -134,7 +135,7 @@ struct Code {
   std::vector<ir::TensorMapPtr> tensors;
   std::vector<CheckSite> checks;
   std::vector<BarrierSite> barriers;
-  std::vector<BufferUse> buffers;  ///< the function's arguments first
+  std::vector<BufferUse> buffers;  ///< the function's arguments first, then its tensors
   int arguments = 0;               ///< how many of them
   int privates = 0;                ///< Local and Register allocations
   std::vector<std::pair<Register, Type>> scalars;

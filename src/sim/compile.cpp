@@ -77,6 +77,12 @@ class Compiler {
       BufferUse use{b->name, b->type.element(), b->space, 0, 0, code_.arguments++};
       builder_.declare_buffer(b, std::move(use));
     }
+    for (std::size_t i = 0; i < function_.tensors.size(); ++i) {
+      const ir::Buffer& b = *function_.tensors[i]->source;
+      BufferUse use{b.name, b.type.element(), b.space, 0, 0, static_cast<int>(i)};
+      use.idempotent = b.idempotent;
+      code_.buffers.push_back(std::move(use));
+    }
     for (const ir::SymbolPtr& s : function_.scalars) {
       if (s->type.is_vector()) refuse(code_, fmt::format("the argument '{}' is a vector", s->name));
       code_.scalars.emplace_back(builder_.reserve(1, true), s->type);
@@ -222,7 +228,9 @@ class Compiler {
     return lane == ir::make_zero(x->type);
   }
 
+  /// What goes out is sent by each thread that comes there.
   void box(const ir::Stmt& s) {
+    if (s->bulk()->out) return builder_.box_store(s);
     const Expr first = s->bulk()->of_warp ? is_first_lane() : is_first_thread();
     if (!first.defined()) return builder_.box_store(s);
     const int test = if_holds(builder_.value(first));
@@ -317,6 +325,9 @@ class Compiler {
         break;
       case ir::SyncInfo::Kind::BoxesRead:
         emit(run_boxes_read, "BoxesRead", sync.pending);
+        break;
+      case ir::SyncInfo::Kind::BoxesWritten:
+        emit(run_boxes_written, "BoxesWritten", sync.pending);
         break;
       case ir::SyncInfo::Kind::Registers:
         emit(run_registers, "Registers", sync.number);

@@ -54,13 +54,13 @@ struct Known {
   void learn(const Known& other);
 };
 
-/// A box on its way out of shared memory, from its start until it has been read.
+/// A box on its way out of shared memory, from its start until it has been written.
 struct Departure {
   const Instruction* instruction = nullptr;
-  std::int64_t first = 0;           ///< the element where it begins
-  std::vector<std::int64_t> start;  ///< and in the tensor
-  std::vector<Cell> values;         ///< when it was started
+  std::vector<std::int64_t> from;  ///< elements that lie inside the tensor
+  std::deque<Flight> flights;      ///< where they go, and with what they were when it was read
   std::int64_t group = 0;
+  bool read = false;
 };
 struct Departures {
   std::deque<Departure> waiting;  ///< in the order in which they were started
@@ -206,8 +206,10 @@ struct Machine {
   /// Whether the block of that rank has not ended, and the warp knows that it has begun.
   bool runs(const Warp& warp, std::int64_t rank) const;
 
-  /// All boxes but those of the latest groups of a thread have been read.
-  void depart(Warp& warp, int lane, std::int64_t groups_left);
+  /// All boxes but those of the latest groups of a thread have been read, or written too.
+  void depart(Warp& warp, int lane, std::int64_t groups_left, bool written);
+  /// The warp ends: so have all that are in a group.
+  void end_departures(Warp& warp);
 
   /// A product of four warps happens, for one of them.
   void compute(Warp& warp, Product& product);
@@ -266,6 +268,13 @@ struct Machine {
   void compare_products();
   void count_instructions();
   void let_land(Warp& running);
+  void let_leave(const Warp& warp);
+  struct GlobalMemory {
+    int buffer = 0;  ///< into Code::buffers
+    Memory memory;
+    std::byte* first() const { return static_cast<std::byte*>(memory.data) + memory.low; }
+  };
+  std::vector<GlobalMemory> global_memory() const;
 
   std::vector<std::unique_ptr<Region>> regions_;
   std::vector<std::byte> shared_;
@@ -302,10 +311,11 @@ void run_async_store(Machine&, Warp&, const Instruction&);
 void run_ring_store(Machine&, Warp&, const Instruction&);
 // A box to the element `a`, counted by slot `b`: `target` is in Code::boxes.
 void run_box_store(Machine&, Warp&, const Instruction&);
-// A box from the element `a` to the tensor. Read: `site` groups may be left.
+// A box from the element `a` to the tensor. Read, written: `site` groups may be left.
 void run_box_out(Machine&, Warp&, const Instruction&);
 void run_boxes_commit(Machine&, Warp&, const Instruction&);
 void run_boxes_read(Machine&, Warp&, const Instruction&);
+void run_boxes_written(Machine&, Warp&, const Instruction&);
 void run_allocate(Machine&, Warp&, const Instruction&);
 // Shuffles: the value `a` of another lane: of number `b` (-1: none is needed), or of the number that differs
 // in the bits `site`. Load: what the other lane has at its index `a`, of a site of Code::accesses.

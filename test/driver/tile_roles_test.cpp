@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 
+#include "support/outcome.h"
 #include "support/tile_products.h"
 
 namespace calotype::testing {
@@ -15,36 +16,10 @@ namespace {
 
 using Kind = ir::SyncInfo::Kind;
 
-bool is_sync(const ir::Stmt& s, Kind kind, const std::string& ring = "") {
-  return s->kind == ir::StmtKind::Barrier && s->sync().kind == kind &&
-         (ring.empty() || s->sync().ring->name == ring);
-}
-ir::Stmt without(const ir::Stmt& body, Kind kind, const std::string& ring = "") {
-  return ir::rewrite(body, [&](const ir::Stmt& s) { return is_sync(s, kind, ring) ? ir::block({}) : s; });
-}
 template <class F>
 ir::Stmt with_instructions(const ir::Stmt& body, F change) {
   return ir::rewrite(body,
                      [&](const ir::Stmt& s) { return s->kind == ir::StmtKind::Instruction ? change(s) : s; });
-}
-
-/// Whether the right result comes of it, and the kinds of what is found.
-struct Outcome {
-  bool right = false;
-  std::vector<std::string> kinds;
-  std::string text;
-  bool has(const std::string& kind) const {
-    return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
-  }
-};
-
-Outcome outcome(HandProgram& hand, const ir::Stmt& body, const std::vector<std::uint32_t>& expected,
-                bool random_landing = false) {
-  std::vector<std::uint32_t> bits;
-  const Verification found = simulated(hand, hand.finish(body), bits, {.random_landing = random_landing});
-  Outcome o{bits == expected, {}, found.str()};
-  for (const Finding& f : found.findings) o.kinds.push_back(f.kind);
-  return o;
 }
 
 TEST(Roles, MultiplyWhatARingHolds) {
@@ -52,7 +27,8 @@ TEST(Roles, MultiplyWhatARingHolds) {
     for (const bool random_landing : {false, true}) {
       SCOPED_TRACE(fmt::format("{} steps", steps));
       RoleProduct product(steps);
-      const Outcome o = outcome(product.hand(), product.body(), product.expected(), random_landing);
+      const Outcome o =
+          outcome(product.hand(), product.body(), product.expected(), {.random_landing = random_landing});
       EXPECT_TRUE(o.kinds.empty()) << o.text;
       EXPECT_TRUE(o.right);
     }

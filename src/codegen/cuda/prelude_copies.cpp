@@ -209,6 +209,11 @@ const std::vector<Helper>& copy_helpers() {
        "template <int pending> @ void boxes_read() {\n"
        "  asm volatile(\"cp.async.bulk.wait_group.read %0;\" :: \"n\"(pending) : \"memory\");\n"
        "}\n"},
+      {"boxes_written",
+       {},
+       "template <int pending> @ void boxes_written() {\n"
+       "  asm volatile(\"cp.async.bulk.wait_group %0;\" :: \"n\"(pending) : \"memory\");\n"
+       "}\n"},
       {"fence_copies",
        {},
        // What threads have stored and loaded comes before a later bulk copy to the same place.
