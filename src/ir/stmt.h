@@ -41,13 +41,12 @@ namespace calotype::ir {
 /// several blocks of the cluster, an integer with the bits of their ranks; its value tells the type alone.
 /// With a Remote a second coordinate follows the index: the rank in the cluster of the block in whose shared
 /// memory the element lies. Check: the text has one {} a value; a false condition ends the call with that
-/// message. Print: a line of text where the condition holds;
-/// "{{" in it stands for a brace. Note: a comment for printers
-/// ("produce blur_y, computed at out.yo"). Prefetch: a hint to load the elements at index + i * step + j *
-/// step .. for all i, j .. below their counts; they need not exist. Let: may also bind a vector value. Meter:
-/// in profiled programs alone; see struct Meter. Locked: while the body runs, no other thread runs one that
-/// is locked by the same element of the buffer. Instruction: what the lanes of a warp, or of four warps, do
-/// together to tiles; see InstructionUse.
+/// message. Print: a line of text where the condition holds; "{{" in it stands for a brace. Note: a comment
+/// for printers ("produce blur_y, computed at out.yo"). Prefetch: a hint to load the elements at index + i *
+/// step + j * step .. for all i, j .. below their counts; they need not exist. Let: may also bind a vector
+/// value. Meter: in profiled programs alone; see struct Meter. Locked: while the body runs, no other thread
+/// runs one that is locked by the same element of the buffer. Instruction: what the lanes of a warp, or of
+/// four warps, do together to tiles; see InstructionUse.
 ///
 /// The extents, mins and strides of a Buffer are part of its identity, not operands of the statements that
 /// name it: visiting and rewriting leave them alone.
@@ -194,11 +193,10 @@ struct SyncInfo {
   std::string reason = {};  ///< "tile written by x, read by y"
   int pending = 0;
   RingPtr ring = nullptr;  ///< Arrive, Await, Turn; the operand says which slot
-  std::int64_t bytes =
-      0;  ///< Arrive: that blocks of the cluster send to the slot, this one's boxes for several too
-  bool fence = false;  ///< Block, Cluster, Arrive: with a Fence in front
-  int number = 0;      ///< Some: from 1 on, 0 is the block's; Registers
-  int threads = 0;     ///< Some: a multiple of 32
+  std::int64_t bytes = 0;  ///< Arrive: that blocks of the cluster send to the slot, or boxes for several
+  bool fence = false;      ///< Block, Cluster, Arrive: with a Fence in front
+  int number = 0;          ///< Some: from 1 on, 0 is the block's; Registers
+  int threads = 0;         ///< Some: a multiple of 32
 };
 using SyncInfoPtr = std::shared_ptr<const SyncInfo>;
 

@@ -35,11 +35,16 @@ class Box {
 
   void run() {
     require_places();
-    const std::int64_t elements = map_.elements();
-    for (std::int64_t i = 0; i < elements; ++i) start(place_of(first_ + i), value_of(i));
-    tell_slot(m_, warp_, *slot_);
-    m_.report.stores += elements;
-    if (m_.figures) count(true);
+    std::vector<Cell> values;
+    for (std::int64_t i = 0; i < map_.elements(); ++i) values.push_back(value_of(i));
+    if (m_.figures) m_.figures->bulk_from_global(instruction_, map_.elements() * size_);
+    if (!site_.receivers) return go_to(warp_.rank, values);
+    for_lanes(static_cast<std::uint32_t>(at(*site_.receivers)), [&](int rank) {
+      if (!has_block(rank)) return;
+      go_to(rank, values);
+      count_sent(*m_.code.rings[static_cast<std::size_t>(access_.ring)], slot_of(rank),
+                 map_.elements() * size_);
+    });
   }
 
   Departure leave() {
@@ -64,11 +69,7 @@ class Box {
                      sends() ? "comes from" : "goes to", "of shared memory");
   }
 
-  void count(bool from_global) {
-    const std::int64_t bytes = map_.elements() * size_;
-    m_.figures->bulk(instruction_, access_.buffer, bytes, from_global);
-    if (from_global) m_.figures->bulk_from_global(instruction_, bytes);
-  }
+  void count(bool stores) { m_.figures->bulk(instruction_, access_.buffer, map_.elements() * size_, stores); }
   bool sends() const { return instruction_.run == run_box_out; }
   std::int64_t at(Register r) const { return warp_.read(r)[r.uniform ? 0 : lane_].i; }
 
@@ -153,13 +154,33 @@ class Box {
     return *m_.spaces[static_cast<std::size_t>(access.buffer)];
   }
 
-  void start(std::int64_t index, Cell value) {
-    Element element(*this, index, site_.access);
-    element.cell() = value;
-    slot_ = &m_.rings[static_cast<std::size_t>(warp_.rank)][static_cast<std::size_t>(access_.ring)].at(
+  RingSlot& slot_of(std::int64_t rank) {
+    return m_.rings[static_cast<std::size_t>(rank)][static_cast<std::size_t>(access_.ring)].at(
         static_cast<std::size_t>(at(instruction_.b)));
-    element.access.slot = slot_;
-    shared().start(element.access);
+  }
+
+  /// To the memory of a block, whose ring counts it.
+  void go_to(std::int64_t rank, const std::vector<Cell>& values) {
+    std::array<std::int64_t, kWarp> ranks{};
+    ranks.fill(rank);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      Element element(*this, place_of(first_ + static_cast<std::int64_t>(i)), site_.access);
+      element.cell() = values[i];
+      element.access.rank = ranks.data();
+      element.access.slot = &slot_of(rank);
+      shared().start(element.access);
+    }
+    tell_slot(m_, warp_, slot_of(rank));
+    m_.report.stores += map_.elements();
+    if (m_.figures) count(true);
+  }
+
+  bool has_block(int rank) {
+    if (rank < m_.code.cluster) return true;
+    report(Fault::OutOfBounds,
+           fmt::format("{} starts a box of {} for the block of rank {} in a cluster of {}", who(),
+                       map_.source->name, rank, m_.code.cluster));
+    return false;
   }
 
   /// The copy reads an element of shared memory from now on.
@@ -188,7 +209,6 @@ class Box {
   const Tensor& tensor_;
   const std::int64_t size_, first_;
   std::vector<std::int64_t> start_;
-  RingSlot* slot_ = nullptr;
 };
 
 }  // namespace

@@ -329,7 +329,8 @@ void Builder::box_store(const ir::Stmt& s) {
     refuse(code_, fmt::format("a box is copied to '{}', which is in {} memory", how.buffer->name,
                               ir::to_string(how.buffer->space)));
   BoxSite box;
-  for (std::size_t d = 4; d < s->exprs.size(); ++d) box.start.push_back(index(s->exprs[d], 1));
+  for (std::size_t d = 0; d < how.map->box.size(); ++d) box.start.push_back(index(s->exprs[4 + d], 1));
+  if (const Expr receivers = s->receivers(); receivers.defined()) box.receivers = value(receivers, 1);
   const Register at = index(s->exprs[2], 1), slot = value(s->exprs[3], 1);
   box.access = access(how.buffer, s->exprs[2], false);
   if (!how.out) {

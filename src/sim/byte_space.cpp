@@ -147,6 +147,7 @@ class ByteSpace : public Space {
           return fmt::format("{} {} {} of the block of rank {}, which may not have begun or has ended", who,
                              verb, text, rank);
         });
+      a.machine.reach(a.warp, a.instruction, rank);
       offset[lane] = place(rank, index);
       legal |= LaneMask{1} << lane;
     });

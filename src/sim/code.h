@@ -7,6 +7,7 @@
 // know beside its operands.
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -90,9 +91,10 @@ struct AccessSite {
 
 /// A copy of a box: how its elements are accessed, and where it begins in the tensor.
 struct BoxSite {
-  int access = 0;  ///< into Code::accesses
-  int tensor = 0;  ///< into Code::tensors
-  int memory = 0;  ///< of the tensor: into Code::accesses
+  int access = 0;                     ///< into Code::accesses
+  int tensor = 0;                     ///< into Code::tensors
+  int memory = 0;                     ///< of the tensor: into Code::accesses
+  std::optional<Register> receivers;  ///< bits of the ranks of the blocks that it goes to; none: the own
   std::vector<Register> start;
 };
 

@@ -254,6 +254,19 @@ class Compiler {
     return i;
   }
 
+  void arrival(const ir::Stmt& s) {
+    const ir::SyncInfo& sync = s->sync();
+    if (s->exprs.size() == 1) {
+      at_ring(s, run_arrive, "Arrive").target = static_cast<int>(sync.bytes);
+      return;
+    }
+    if (sync.ring->arrivals == 0 || sync.bytes > 0)
+      refuse(code_, "an arrival at another block's ring that is not between roles, or with bytes",
+             ir::to_string(sync));
+    const Register rank = builder_.value(s->exprs[1], 1);
+    at_ring(s, run_remote_arrive, "RemoteArrive").b = rank;
+  }
+
   void synchronisation(const ir::Stmt& s) {
     const ir::SyncInfo& sync = s->sync();
     if (sync.fence) builder_.emit(run_fence, "Fence");
@@ -277,7 +290,7 @@ class Compiler {
         builder_.emit(run_wait, "Wait").site = sync.pending;
         break;
       case ir::SyncInfo::Kind::Arrive:
-        at_ring(s, run_arrive, "Arrive").target = static_cast<int>(sync.bytes);
+        arrival(s);
         break;
       case ir::SyncInfo::Kind::Turn:
         builder_.emit(run_turn, "Turn").site = builder_.ring_index(*sync.ring);

@@ -60,7 +60,7 @@ struct Departure {
   std::vector<std::int64_t> from;  ///< elements that lie inside the tensor
   std::deque<Flight> flights;      ///< where they go, and with what they were when it was read
   std::int64_t group = 0;
-  bool read = false;
+  bool read = false, there = false;  ///< the latter: though nobody may count on it
 };
 struct Departures {
   std::deque<Departure> waiting;  ///< in the order in which they were started
@@ -205,6 +205,8 @@ struct Machine {
   Known nothing_known() const;
   /// Whether the block of that rank has not ended, and the warp knows that it has begun.
   bool runs(const Warp& warp, std::int64_t rank) const;
+  /// The instruction reaches into another block, which must not end before.
+  void reach(const Warp& warp, const Instruction& i, std::int64_t rank);
 
   /// All boxes but those of the latest groups of a thread have been read, or written too.
   void depart(Warp& warp, int lane, std::int64_t groups_left, bool written);
@@ -260,15 +262,18 @@ struct Machine {
   bool release_cluster();
   void meet(const std::vector<Warp*>& warps);
   bool release_rings();
+  /// "full, at which others never arrive"
+  std::string awaited(const Warp& warp, const Instruction& i);
   bool release_registers();
   void report_stuck();
   void make_rings();
   void make_meetings();
+  void check_reached();
   bool same_barrier(const Warp& waiting, Warp::State state, int rank);
   void compare_products();
   void count_instructions();
   void let_land(Warp& running);
-  void let_leave(const Warp& warp);
+  void let_leave(Warp& warp);
   struct GlobalMemory {
     int buffer = 0;  ///< into Code::buffers
     Memory memory;
@@ -287,7 +292,12 @@ struct Machine {
     bool settled = false;
   };
   std::vector<Watched> watched_;
-  std::vector<std::int64_t> executed_;  ///< times of each instruction
+  struct Reach {
+    const Instruction* instruction = nullptr;
+    std::uint32_t interval = 0;
+  };
+  std::vector<std::vector<Reach>> reached_;  ///< by rank and the number of the warp: the latest
+  std::vector<std::int64_t> executed_;       ///< times of each instruction
   std::int64_t steps_ = 0;
   std::int64_t threads_ = 0;
   Random random_;
@@ -309,7 +319,7 @@ void run_atomic(Machine&, Warp&, const Instruction&);
 void run_async_store(Machine&, Warp&, const Instruction&);
 // An element of a bulk copy, to a site that has a ring: `b` is the slot.
 void run_ring_store(Machine&, Warp&, const Instruction&);
-// A box to the element `a`, counted by slot `b`: `target` is in Code::boxes.
+// A box to the element `a`, counted by slot `b`: `target` is in Code::boxes, which says to what blocks.
 void run_box_store(Machine&, Warp&, const Instruction&);
 // A box from the element `a` to the tensor. Read, written: `site` groups may be left.
 void run_box_out(Machine&, Warp&, const Instruction&);
@@ -340,6 +350,8 @@ void run_commit(Machine&, Warp&, const Instruction&);
 void run_wait(Machine&, Warp&, const Instruction&);
 // Slot `a` of the ring `site`; an Arrive says in `target` how many bytes are sent to it.
 void run_arrive(Machine&, Warp&, const Instruction&);
+// Of the block of rank `b`.
+void run_remote_arrive(Machine&, Warp&, const Instruction&);
 void run_await(Machine&, Warp&, const Instruction&);
 void run_turn(Machine&, Warp&, const Instruction&);
 void run_cluster_barrier(Machine&, Warp&, const Instruction&);
