@@ -26,7 +26,7 @@ TEST(Roles, MultiplyWhatARingHolds) {
   for (const int steps : {1, 3, 4, 5, 9})
     for (const bool random_landing : {false, true}) {
       SCOPED_TRACE(fmt::format("{} steps", steps));
-      RoleProduct product(steps);
+      RoleProduct product({.steps = steps});
       const Outcome o =
           outcome(product.hand(), product.body(), product.expected(), {.random_landing = random_landing});
       EXPECT_TRUE(o.kinds.empty()) << o.text;
@@ -36,7 +36,7 @@ TEST(Roles, MultiplyWhatARingHolds) {
 
 /// The runner tells how long one tile of 128 by 128 by 64 takes.
 TEST(Roles, OneStepIsSimulatedInLittleTime) {
-  RoleProduct product(1);
+  RoleProduct product({.steps = 1});
   std::vector<std::uint32_t> bits;
   const Verification found = simulated(product.hand(), product.program(), bits);
   EXPECT_TRUE(found.clean()) << found.str();
@@ -46,7 +46,7 @@ TEST(Roles, OneStepIsSimulatedInLittleTime) {
 TEST(Roles, OnAGpu) {
   if (std::getenv("CALOTYPE_TEST_GPU") == nullptr) GTEST_SKIP() << "CALOTYPE_TEST_GPU is not set";
   for (const int steps : {1, 3, 4, 5, 9, 64}) {
-    RoleProduct product(steps);
+    RoleProduct product({.steps = steps});
     lower::Program program = product.program();
     program.target = Target::cuda("sm_90a");
     EXPECT_EQ(product.hand().result(program, *driver::make_cuda_executable(program, {})), product.expected())
@@ -125,7 +125,7 @@ class RoleFaults : public ::testing::TestWithParam<Fault> {};
 
 TEST_P(RoleFaults, AreFound) {
   const Fault& fault = GetParam();
-  RoleProduct product(9, 4, fault.arrivals, fault.open);
+  RoleProduct product({.steps = 9, .arrivals = fault.arrivals, .open = fault.open});
   const Outcome o = outcome(product.hand(), fault.damage(product, product.body()), product.expected());
   EXPECT_TRUE(o.has(fault.kind)) << o.text;
 }
