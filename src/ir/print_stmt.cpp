@@ -75,7 +75,9 @@ class StmtPrinter {
       case StmtKind::Print:
         return line(fmt::format("print if {}, \"{}\"", to_string(s->exprs[0]), check_text(*s)));
       case StmtKind::Barrier:
-        return line(to_string(s->sync()) + comment(s->sync().reason));
+        return line(to_string(s->sync()) +
+                    (s->exprs.size() > 1 ? " of block " + to_string(s->exprs[1]) : "") +
+                    comment(s->sync().reason));
       case StmtKind::Note:
         line("// " + s->text());
         return print_children(*s);
@@ -169,17 +171,20 @@ class StmtPrinter {
 
   /// "tile[0] box = in at (x.o*64, y), 64 x 8 elements, swizzled by 128, to full[0]".
   void print_box(const StmtNode& s, const TensorMap& map) {
-    std::string extents;
-    for (const std::int64_t extent : map.box)
-      extents += fmt::format("{}{}", extents.empty() ? "" : " x ", extent);
-    if (s.bulk()->out)
-      return line(fmt::format("{} at ({}), {} elements{}, box = {}[{}]", map.source->name, list(s.exprs, 4),
-                              extents, map.swizzle ? fmt::format(", swizzled by {}", map.swizzle) : "",
-                              s.buffer()->name, to_string(s.exprs[2])));
-    line(fmt::format("{}[{}] box = {} at ({}), {} elements{}, to {}[{}]", s.buffer()->name,
-                     to_string(s.exprs[2]), map.source->name, list(s.exprs, 4), extents,
-                     map.swizzle ? fmt::format(", swizzled by {}", map.swizzle) : "", s.bulk()->ring->name,
-                     to_string(s.exprs[3])));
+    std::string extents, start;
+    for (std::size_t d = 0; d < map.box.size(); ++d) {
+      extents += fmt::format("{}{}", d ? " x " : "", map.box[d]);
+      start += (d ? ", " : "") + to_string(s.exprs[4 + d]);
+    }
+    const std::string place = fmt::format("{}[{}]", s.buffer()->name, to_string(s.exprs[2])),
+                      tensor = fmt::format("{} at ({})", map.source->name, start),
+                      elements = fmt::format("{} elements{}", extents,
+                                             map.swizzle ? fmt::format(", swizzled by {}", map.swizzle) : "");
+    if (s.bulk()->out) return line(fmt::format("{}, {}, box = {}", tensor, elements, place));
+    const Expr receivers = s.receivers();
+    line(fmt::format("{} box = {}, {}, to {}[{}]{}", place, tensor, elements, s.bulk()->ring->name,
+                     to_string(s.exprs[3]),
+                     receivers.defined() ? " of blocks with bits " + to_string(receivers) : ""));
   }
 
   void print_allocate(const StmtNode& s) {
@@ -267,6 +272,9 @@ std::string to_string(const SyncInfo& sync) {
     case SyncInfo::Kind::BoxesRead:
       return sync.pending == 0 ? "wait until boxes are read"
                                : fmt::format("wait until boxes but the latest {} are read", sync.pending);
+    case SyncInfo::Kind::BoxesWritten:
+      return sync.pending == 0 ? "wait until boxes are written"
+                               : fmt::format("wait until boxes but the latest {} are written", sync.pending);
     case SyncInfo::Kind::Registers:
       return fmt::format("{} registers", sync.number);
   }

@@ -115,8 +115,9 @@ Stmt bulk_store(BulkStore how, RowCopy row) {
 }
 
 Stmt box_store(BulkStore how, BoxCopy box) {
-  std::vector<Expr> operands = {std::move(box.index), std::move(box.slot)};
+  std::vector<Expr> operands = {std::move(box.index), how.out ? index(0) : std::move(box.slot)};
   operands.insert(operands.end(), box.start.begin(), box.start.end());
+  if (box.receivers.defined()) operands.push_back(std::move(box.receivers));
   const BufferPtr& source = how.map->source;
   const Expr element = make(Op::Load, source->type, {index(0)}, source);
   const Stmt plain = store(how.buffer, element, std::move(operands));
@@ -127,9 +128,10 @@ Stmt barrier(std::string reason, SyncInfo::Kind kind) {
   return synchronise({.kind = kind, .reason = std::move(reason)});
 }
 
-Stmt synchronise(SyncInfo sync, Expr slot) {
+Stmt synchronise(SyncInfo sync, Expr slot, Expr rank) {
   std::vector<Expr> operands;
   if (slot.defined()) operands.push_back(std::move(slot));
+  if (rank.defined()) operands.push_back(std::move(rank));
   return make_stmt(StmtKind::Barrier, std::move(operands), {},
                    std::make_shared<const SyncInfo>(std::move(sync)));
 }

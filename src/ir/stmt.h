@@ -21,7 +21,7 @@ namespace calotype::ir {
 /// | Allocate    |                                 | body          | Buffer                                           |
 /// | Check       | condition, values..             |               | text                                             |
 /// | Print       | condition, values..             |               | text                                             |
-/// | Barrier     | [slot]                          |               | SyncInfo                                         |
+/// | Barrier     | [slot, [rank]]                  |               | SyncInfo                                         |
 /// | Note        |                                 | body          | Note                                             |
 /// | Prefetch    | index, (count, step)..          |               | Buffer                                           |
 /// | Extern      | as its record says              |               | ExternCall                                       |
@@ -37,16 +37,16 @@ namespace calotype::ir {
 /// for: see SyncInfo. A BulkStore, of a value that is loaded, stands for a row of elements: behind the index
 /// of the first follow the slot of its ring, their number, and the distance from one to the next where they
 /// are read (they go side by side); no condition. One with a TensorMap stands for a box of elements: behind
-/// the index of the first follow the slot and the first one's coordinates in the tensor; its value tells the
-/// type alone. With a Remote a second coordinate follows the index: the
-/// rank in the cluster of the block in whose shared memory the element lies. Check: the text has one {} a
-/// value; a false condition ends the call with that message. Print: a line of text where the condition holds;
-/// "{{" in it stands for a brace. Note: a comment for printers
-/// ("produce blur_y, computed at out.yo"). Prefetch: a hint to load the elements at index + i * step + j *
-/// step .. for all i, j .. below their counts; they need not exist. Let: may also bind a vector value. Meter:
-/// in profiled programs alone; see struct Meter. Locked: while the body runs, no other thread runs one that
-/// is locked by the same element of the buffer. Instruction: what the lanes of a warp, or of four warps, do
-/// together to tiles; see InstructionUse.
+/// the index of the first follow the slot, the first one's coordinates in the tensor and, if it goes to
+/// several blocks of the cluster, an integer with the bits of their ranks; its value tells the type alone.
+/// With a Remote a second coordinate follows the index: the rank in the cluster of the block in whose shared
+/// memory the element lies. Check: the text has one {} a value; a false condition ends the call with that
+/// message. Print: a line of text where the condition holds; "{{" in it stands for a brace. Note: a comment
+/// for printers ("produce blur_y, computed at out.yo"). Prefetch: a hint to load the elements at index + i *
+/// step + j * step .. for all i, j .. below their counts; they need not exist. Let: may also bind a vector
+/// value. Meter: in profiled programs alone; see struct Meter. Locked: while the body runs, no other thread
+/// runs one that is locked by the same element of the buffer. Instruction: what the lanes of a warp, or of
+/// four warps, do together to tiles; see InstructionUse.
 ///
 /// The extents, mins and strides of a Buffer are part of its identity, not operands of the statements that
 /// name it: visiting and rewriting leave them alone.
@@ -102,8 +102,9 @@ using AsyncStorePtr = std::shared_ptr<const AsyncStore>;
 /// Barriers in shared memory that count what arrives, one for each slot of a ring: in turn, each time, all
 /// warps of the block (Arrive), the bytes of the bulk copies to the slot that they have started before, and
 /// the bytes that blocks of the cluster send with it. A ring between roles counts `arrivals` warps instead;
-/// whoever waits there need not arrive, and waits the n-th time for the n-th phase. Where it is `open` slots
-/// are free at first: who waits for the first time goes on, and so on one phase behind.
+/// whoever waits there need not arrive, and waits the n-th time for the n-th phase; they may be warps of
+/// other blocks of the cluster. Where it is `open` slots are free at first: who waits for the first time goes
+/// on, and so on one phase behind.
 struct Ring {
   std::string name;
   int slots = 1;
@@ -116,8 +117,9 @@ struct Ring {
 using RingPtr = std::shared_ptr<const Ring>;
 inline constexpr std::int64_t kBarrierBytes = 8;
 
-/// Memory of a call as a tensor that boxes are copied from. It is one for each kernel, and the plan says at
-/// each launch where it lies; coordinates count from the smallest. What a box has outside of it is zeros.
+/// Memory of a call as a tensor that boxes are copied from, or to. It is one for each kernel, and the plan
+/// says at each launch where it lies; coordinates count from the smallest. What a box has outside of it is
+/// zeros, and stays as it was where it goes there.
 struct TensorMap {
   std::string name;
   BufferPtr source;
@@ -134,9 +136,14 @@ using TensorMapPtr = std::shared_ptr<const TensorMap>;
 
 /// What a Store does that starts the copy of a row or box: it has happened when the slot of the ring is
 /// complete. One that is `common` is met by all threads of the block, as one copy, one that is `of_warp` by
-/// all threads of a warp; else each thread has its own. A box that goes `out` is copied the other way, from
-/// the buffer to what of the box lies inside the tensor, by each thread that comes there; no ring counts it,
-/// and it has happened when the kernel ends.
+/// all threads of a warp; else each thread has its own. A box for several blocks lies in the same place of
+/// each, whose own ring counts it: there an Arrive says how many bytes come.
+///
+/// A box that goes `out` is copied the other way, from the buffer to what of the box lies inside the tensor,
+/// by each thread that comes there, which is one of a warp or block under an If. No ring counts it: that
+/// thread's BoxesCommit, BoxesRead and BoxesWritten do. What threads have written to the buffer is fenced by
+/// those, which then meet with the one that sends it. Behind the end of a kernel all has happened that is in
+/// a group.
 struct BulkStore {
   BufferPtr buffer;
   RingPtr ring;
@@ -165,27 +172,29 @@ struct SyncInfo {
     ClusterWait,    ///< and the second: all others have
     Commit,  ///< the thread's asynchronous stores since its last Commit are a group, maybe an empty one
     Wait,    ///< the thread goes on when all its groups but the `pending` latest have happened
-    Arrive,  ///< the warp has started its bulk copies to the slot of the ring, or has none
+    Arrive,  ///< the warp has started its bulk copies to the slot of the ring, or has none; of a ring between
+             ///< roles it may be that of another block, whose rank is the second operand
     Await,   ///< the thread goes on when all that was to arrive in the slot since it was complete last has
     Turn,    ///< the ring's next slot is in use
     Warp,    ///< the lanes of the warp meet
     Some,    ///< warps of `threads` threads of the block meet at the barrier of that `number`
-    SomeArrive,     ///< the first half of that: the warp has come and goes on
-    Fence,          ///< what threads have done to shared memory comes before what goes another way behind it
-    ProductFence,   ///< what the warp has done to its registers comes before products of four warps behind it;
-                    ///< `pending` groups of those may be under way
+    SomeArrive,    ///< the first half of that: the warp has come and goes on
+    Fence,         ///< what threads have done to shared memory comes before what goes another way behind it
+    ProductFence,  ///< what the warp has done to its registers comes before products of four warps behind it;
+                   ///< `pending` groups of those may be under way
     ProductCommit,  ///< the warp's products of four warps since the last one are a group
     ProductWait,    ///< the warp goes on when all its groups but the `pending` latest are there
     ProductRead,    ///< the same, for what products read of shared memory: nobody looks at results yet
     BoxesCommit,    ///< boxes that the thread has sent out since the last one are a group
     BoxesRead,      ///< the thread goes on when all its groups but the `pending` latest have been read from
                     ///< shared memory; behind the end of a kernel all have
+    BoxesWritten,   ///< the same, until they have been written to the tensor as well
     Registers,      ///< the warp has `number` registers a thread from here on; more wait until they are free
   } kind = Kind::Block;
   std::string reason = {};  ///< "tile written by x, read by y"
   int pending = 0;
   RingPtr ring = nullptr;  ///< Arrive, Await, Turn; the operand says which slot
-  std::int64_t bytes = 0;  ///< Arrive: that blocks of the cluster send to the slot
+  std::int64_t bytes = 0;  ///< Arrive: that blocks of the cluster send to the slot, or boxes for several
   bool fence = false;      ///< Block, Cluster, Arrive: with a Fence in front
   int number = 0;          ///< Some: from 1 on, 0 is the block's; Registers
   int threads = 0;         ///< Some: a multiple of 32
@@ -287,6 +296,11 @@ struct StmtNode {
   }
   /// Of a Store of a box; else null.
   TensorMapPtr box() const { return bulk() ? bulk()->map : nullptr; }
+  /// Of one that goes to several blocks: the bits of their ranks; else undefined.
+  Expr receivers() const {
+    const TensorMapPtr map = box();
+    return map && exprs.size() > 4 + map->box.size() ? exprs.back() : Expr();
+  }
   /// Of a Store to another block's memory; else null.
   const Remote* remote() const {
     const RemotePtr* other = std::get_if<RemotePtr>(&attr);
@@ -325,14 +339,16 @@ struct RowCopy {
   Expr load, index, count, step, slot;
 };
 Stmt bulk_store(BulkStore how, RowCopy row);
-/// A box from the coordinates `start` of the tensor on, to `index` and on.
+/// A box from the coordinates `start` of the tensor on, to `index` and on, or the other way. One that goes
+/// out has no slot.
 struct BoxCopy {
   Expr index, slot;
   std::vector<Expr> start;
+  Expr receivers = {};  ///< bits of the ranks of blocks; undefined: this one alone
 };
 Stmt box_store(BulkStore how, BoxCopy box);
 Stmt barrier(std::string reason, SyncInfo::Kind kind = SyncInfo::Kind::Block);
-Stmt synchronise(SyncInfo sync, Expr slot = {});
+Stmt synchronise(SyncInfo sync, Expr slot = {}, Expr rank = {});
 Stmt note(Note note, Stmt body);
 Stmt prefetch(const BufferPtr& buffer, Expr index,
               const std::vector<std::pair<Expr, Expr>>& counts_and_steps);

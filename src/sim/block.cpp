@@ -56,6 +56,8 @@ void Machine::start_cluster() {
   for (const std::unique_ptr<Space>& space : spaces) space->begin_block();
   make_rings();
   make_meetings();
+  reached_.assign(static_cast<std::size_t>(code.cluster),
+                  std::vector<Reach>(static_cast<std::size_t>(code.cluster * kBlockWarps)));
   for (Warp& warp : warps) {
     warp.state = Warp::State::Running;
     warp.mask = warp.live;
@@ -87,6 +89,7 @@ void Machine::run_cluster() {
     find_running(ready);  // whom others have let go
   } while (!stopped && (!ready.empty() || release_barriers()));
   compare_products();
+  if (code.cluster > 1) check_reached();
 }
 
 void Machine::find_running(std::vector<Warp*>& running) {
@@ -133,15 +136,33 @@ void Machine::let_land(Warp& running) {
   const auto appear = [&](const Flight& flight) {
     if (random_.below(4) == 0) spaces[static_cast<std::size_t>(flight.buffer)]->appear(flight);
   };
-  for (const Warp& warp : warps)
+  for (Warp& warp : warps) {
     for (const Flights& flights : warp.flights)
       std::for_each(flights.waiting.begin(), flights.waiting.end(), appear);
+    let_leave(warp);
+  }
   for (const auto& of_block : rings)
     for (const std::vector<RingSlot>& ring : of_block)
       for (const RingSlot& slot : ring) {
         for (const RingSlot::Copy& copy : slot.started) appear(copy.flight);
         for (const RingSlot::Copy& copy : slot.complete) appear(copy.flight);
       }
+}
+
+/// Some of its boxes are there already, as they are now where they have not been read.
+void Machine::let_leave(Warp& warp) {
+  for (Departures& departures : warp.departures)
+    for (Departure& d : departures.waiting) {
+      if (d.there || random_.below(4) != 0) continue;
+      const AccessSite& from = code.accesses[static_cast<std::size_t>(d.instruction->site)];
+      const Space& space = *spaces[static_cast<std::size_t>(from.buffer)];
+      for (std::size_t i = 0; i < d.from.size(); ++i) {
+        Flight flight = d.flights[i];
+        if (!d.read) flight.value = space.peek(warp, d.from[i]);
+        spaces[static_cast<std::size_t>(flight.buffer)]->appear(flight);
+      }
+      d.there = d.read;
+    }
 }
 
 /// All warps wait or have ended: lets those go on that wait at a barrier which is complete. False if there is

@@ -1,12 +1,12 @@
 // Copies of boxes, to shared memory and out of it: element by element, as the hardware places them. Rows are
 // packed one behind the other from the address on, and the pieces of swizzled ones change places by the
 // address itself, not by the place in the buffer; what lies outside the tensor is zeros. They happen as rows
-// do: see ring.cpp. What goes out is read when it is started, and once more as late as it may be: then it
-// must be the same.
+// do: see ring.cpp. What goes out is read as late as it may be, and written as late as that.
 
 #include <fmt/format.h>
 
 #include <optional>
+#include <utility>
 
 #include "instr/instruction.h"
 #include "layout/swizzle.h"
@@ -19,45 +19,6 @@ namespace {
 class Box {
  public:
   Box(Machine& m, Warp& warp, const Instruction& i, int lane)
-      : Box(m, warp, i, lane, at(warp, lane, i.a), beginning(m, warp, i, lane)) {}
-
-  /// One that was started before.
-  Box(Machine& m, Warp& warp, const Departure& d, int lane)
-      : Box(m, warp, *d.instruction, lane, d.first, d.start) {}
-
-  void run() {
-    require_places();
-    const std::int64_t elements = map_.elements();
-    for (std::int64_t i = 0; i < elements; ++i) start(place_of(first_ + i), value_of(i));
-    tell_slot(m_, warp_, *slot_);
-    m_.report.stores += elements;
-    if (m_.figures) count(true);
-  }
-
-  Departure leave() {
-    require_places();
-    Departure d{&instruction_, first_, start_, {}, 0};
-    for (std::int64_t i = 0; i < map_.elements(); ++i)
-      d.values.push_back(offset_of(i) ? read(place_of(first_ + i)) : Cell{.i = 0});
-    if (m_.figures) count(false);
-    return d;
-  }
-
-  void arrive(const Departure& d) {
-    for (std::int64_t i = 0; i < map_.elements(); ++i) {
-      const std::optional<std::int64_t> offset = offset_of(i);
-      if (!offset) continue;  // what lies outside the tensor stays where it is
-      const Cell now = read(place_of(first_ + i));
-      if (!same(now, d.values[static_cast<std::size_t>(i)])) return overwritten();
-      if (in_memory(*offset))
-        encode(buffer_.type, now, static_cast<std::byte*>(tensor_.memory.data) + *offset);
-    }
-    m_.report.stores += map_.elements();
-  }
-
- private:
-  Box(Machine& m, Warp& warp, const Instruction& i, int lane, std::int64_t first,
-      std::vector<std::int64_t> start)
       : m_(m),
         warp_(warp),
         instruction_(i),
@@ -68,38 +29,55 @@ class Box {
         map_(*m.code.tensors[static_cast<std::size_t>(site_.tensor)]),
         tensor_(m.launch.tensors[static_cast<std::size_t>(site_.tensor)]),
         size_(buffer_.type.bytes()),
-        first_(first),
-        start_(std::move(start)) {}
+        first_(at(i.a)) {
+    for (const Register& r : site_.start) start_.push_back(at(r));
+  }
 
+  void run() {
+    require_places();
+    std::vector<Cell> values;
+    for (std::int64_t i = 0; i < map_.elements(); ++i) values.push_back(value_of(i));
+    if (m_.figures) m_.figures->bulk_from_global(instruction_, map_.elements() * size_);
+    if (!site_.receivers) return go_to(warp_.rank, values);
+    for_lanes(static_cast<std::uint32_t>(at(*site_.receivers)), [&](int rank) {
+      if (!has_block(rank)) return;
+      go_to(rank, values);
+      count_sent(*m_.code.rings[static_cast<std::size_t>(access_.ring)], slot_of(rank),
+                 map_.elements() * size_);
+    });
+  }
+
+  Departure leave() {
+    require_places();
+    Departure d{.instruction = &instruction_};
+    for (std::int64_t i = 0; i < map_.elements(); ++i) {
+      const std::optional<std::int64_t> offset = offset_of(i);
+      if (!offset || !in_memory(*offset)) continue;  // what lies outside the tensor stays where it is
+      d.from.push_back(place_of(first_ + i));
+      lend(d.from.back());
+      send(*offset / size_, d);
+    }
+    m_.report.stores += map_.elements();
+    if (m_.figures) count(false);
+    return d;
+  }
+
+ private:
   void require_places() {
     require_multiple(start_[0] * size_, instr::kBulkBytes, "begins", "of the tensor's rows");
     require_multiple(buffer_.offset + first_ * size_, instr::box_place_bytes(0),
-                     goes_out() ? "comes from" : "goes to", "of shared memory");
+                     sends() ? "comes from" : "goes to", "of shared memory");
   }
 
-  void count(bool from_global) {
-    const std::int64_t bytes = map_.elements() * size_;
-    m_.figures->bulk(instruction_, access_.buffer, bytes, from_global);
-    if (from_global) m_.figures->bulk_from_global(instruction_, bytes);
-  }
-  static std::int64_t at(const Warp& warp, int lane, Register r) {
-    return warp.read(r)[r.uniform ? 0 : lane].i;
-  }
-  static std::vector<std::int64_t> beginning(const Machine& m, const Warp& warp, const Instruction& i,
-                                             int lane) {
-    std::vector<std::int64_t> start;
-    for (const Register& r : m.code.boxes[static_cast<std::size_t>(i.target)].start)
-      start.push_back(at(warp, lane, r));
-    return start;
-  }
+  void count(bool stores) { m_.figures->bulk(instruction_, access_.buffer, map_.elements() * size_, stores); }
+  bool sends() const { return instruction_.run == run_box_out; }
+  std::int64_t at(Register r) const { return warp_.read(r)[r.uniform ? 0 : lane_].i; }
 
   void require_multiple(std::int64_t byte, std::int64_t multiple, const char* verb, const char* of) {
     if (byte % multiple == 0) return;
     report(Fault::IllegalBox, fmt::format("{} starts a box of {}, which {} byte {} {}, no multiple of {}",
                                           who(), map_.source->name, verb, byte, of, multiple));
   }
-
-  bool goes_out() const { return instruction_.run == run_box_out; }
 
   std::string who() const { return m_.who(m_.thread(warp_, lane_)); }
 
@@ -110,7 +88,7 @@ class Box {
                      .block = m_.block,
                      .threads = {m_.coordinates(m_.thread(warp_, lane_))},
                      .index = first_,
-                     .accesses = {m_.access_of(warp_, lane_, instruction_, goes_out() ? "reads" : "copies to",
+                     .accesses = {m_.access_of(warp_, lane_, instruction_, sends() ? "sends" : "copies to",
                                                access_.text)}};
     });
   }
@@ -146,44 +124,78 @@ class Box {
     const std::optional<std::int64_t> offset = offset_of(number);
     if (!offset) return {.i = 0};  // also the float 0
     if (!in_memory(*offset)) return poison(buffer_.type);
-    return decode(buffer_.type, static_cast<const std::byte*>(tensor_.memory.data) + *offset);
+    if (!memory().is_watched())
+      return decode(buffer_.type, static_cast<const std::byte*>(tensor_.memory.data) + *offset);
+    Element element(*this, *offset / size_, site_.memory);
+    element.access.past_threads = true;
+    memory().load(element.access);
+    return element.cell();
   }
 
-  /// Of shared memory, as the copy engine reads it.
-  Cell read(std::int64_t index) {
+  /// An access to one element.
+  struct Element {
     std::array<std::int64_t, kWarp> indices{};
     std::array<Cell, kWarp> cells{};
-    indices[static_cast<std::size_t>(lane_)] = index;
-    WarpAccess access{m_, warp_, instruction_, LaneMask{1} << lane_, indices.data(), false, cells.data()};
-    access.past_threads = true;
-    m_.spaces[static_cast<std::size_t>(access_.buffer)]->load(access);
-    return cells[static_cast<std::size_t>(lane_)];
+    const int lane;
+    WarpAccess access;
+    Element(Box& box, std::int64_t index, int site)
+        : lane(box.lane_), access{box.m_,         box.warp_, box.instruction_, LaneMask{1} << box.lane_,
+                                  indices.data(), false,     cells.data()} {
+      indices[static_cast<std::size_t>(lane)] = index;
+      access.site = site;
+    }
+    Cell& cell() { return cells[static_cast<std::size_t>(lane)]; }
+  };
+
+  Space& shared() { return *m_.spaces[static_cast<std::size_t>(access_.buffer)]; }
+  /// The tensor's.
+  Space& memory() {
+    const AccessSite& access = m_.code.accesses[static_cast<std::size_t>(site_.memory)];
+    return *m_.spaces[static_cast<std::size_t>(access.buffer)];
   }
 
-  bool same(Cell a, Cell b) const {
-    std::array<std::byte, 16> bits_a{}, bits_b{};
-    encode(buffer_.type, a, bits_a.data());
-    encode(buffer_.type, b, bits_b.data());
-    return bits_a == bits_b;
+  RingSlot& slot_of(std::int64_t rank) {
+    return m_.rings[static_cast<std::size_t>(rank)][static_cast<std::size_t>(access_.ring)].at(
+        static_cast<std::size_t>(at(instruction_.b)));
   }
 
-  void overwritten() {
-    report(Fault::RingOverwrite,
-           fmt::format(
-               "{} has sent a box of {} out, and its elements are overwritten before they have been read",
-               who(), buffer_.name));
+  /// To the memory of a block, whose ring counts it.
+  void go_to(std::int64_t rank, const std::vector<Cell>& values) {
+    std::array<std::int64_t, kWarp> ranks{};
+    ranks.fill(rank);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      Element element(*this, place_of(first_ + static_cast<std::int64_t>(i)), site_.access);
+      element.cell() = values[i];
+      element.access.rank = ranks.data();
+      element.access.slot = &slot_of(rank);
+      shared().start(element.access);
+    }
+    tell_slot(m_, warp_, slot_of(rank));
+    m_.report.stores += map_.elements();
+    if (m_.figures) count(true);
   }
 
-  void start(std::int64_t index, Cell value) {
-    std::array<std::int64_t, kWarp> indices{};
-    std::array<Cell, kWarp> cells{};
-    indices[static_cast<std::size_t>(lane_)] = index;
-    cells[static_cast<std::size_t>(lane_)] = value;
-    WarpAccess access{m_, warp_, instruction_, LaneMask{1} << lane_, indices.data(), false, cells.data()};
-    access.slot = &m_.rings[static_cast<std::size_t>(warp_.rank)][static_cast<std::size_t>(access_.ring)].at(
-        static_cast<std::size_t>(at(warp_, lane_, instruction_.b)));
-    m_.spaces[static_cast<std::size_t>(access_.buffer)]->start(access);
-    slot_ = access.slot;
+  bool has_block(int rank) {
+    if (rank < m_.code.cluster) return true;
+    report(Fault::OutOfBounds,
+           fmt::format("{} starts a box of {} for the block of rank {} in a cluster of {}", who(),
+                       map_.source->name, rank, m_.code.cluster));
+    return false;
+  }
+
+  /// The copy reads an element of shared memory from now on.
+  void lend(std::int64_t index) {
+    Element element(*this, index, site_.access);
+    element.access.past_threads = true;
+    shared().load(element.access);
+    shared().lend(m_, warp_, lane_, index);
+  }
+
+  /// And will write one of the tensor.
+  void send(std::int64_t index, Departure& d) {
+    Element element(*this, index, site_.memory);
+    element.access.box = &d;
+    memory().start(element.access);
   }
 
   Machine& m_;
@@ -197,7 +209,6 @@ class Box {
   const Tensor& tensor_;
   const std::int64_t size_, first_;
   std::vector<std::int64_t> start_;
-  RingSlot* slot_ = nullptr;
 };
 
 }  // namespace
@@ -211,7 +222,6 @@ void run_box_out(Machine& m, Warp& warp, const Instruction& i) {
     Departures& own = warp.departures[static_cast<std::size_t>(lane)];
     Departure d = Box(m, warp, i, lane).leave();
     d.group = own.groups;
-    if (m.options.random_landing) Box(m, warp, d, lane).arrive(d);  // it may be as early as this
     own.waiting.push_back(std::move(d));
   });
 }
@@ -220,15 +230,68 @@ void run_boxes_commit(Machine&, Warp& warp, const Instruction&) {
   for_lanes(warp.mask, [&](int lane) { ++warp.departures[static_cast<std::size_t>(lane)].groups; });
 }
 
-void Machine::depart(Warp& warp, int lane, std::int64_t groups_left) {
-  Departures& own = warp.departures[static_cast<std::size_t>(lane)];
-  for (; !own.waiting.empty() && own.waiting.front().group < own.groups - groups_left;
-       own.waiting.pop_front())
-    Box(*this, warp, own.waiting.front(), lane).arrive(own.waiting.front());
+void run_boxes_read(Machine& m, Warp& warp, const Instruction& i) {
+  for_lanes(warp.mask, [&](int lane) { m.depart(warp, lane, i.site, false); });
 }
 
-void run_boxes_read(Machine& m, Warp& warp, const Instruction& i) {
-  for_lanes(warp.mask, [&](int lane) { m.depart(warp, lane, i.site); });
+void run_boxes_written(Machine& m, Warp& warp, const Instruction& i) {
+  for_lanes(warp.mask, [&](int lane) { m.depart(warp, lane, i.site, true); });
+}
+
+namespace {
+
+const AccessSite& source_of(const Machine& m, const Departure& d) {
+  return m.code.accesses[static_cast<std::size_t>(d.instruction->site)];
+}
+
+void read(Machine& m, const Warp& warp, int lane, Departure& d) {
+  if (std::exchange(d.read, true)) return;
+  Space& space = *m.spaces[static_cast<std::size_t>(source_of(m, d).buffer)];
+  for (std::size_t i = 0; i < d.from.size(); ++i)
+    d.flights[i].value = space.give_back(m, warp, lane, d.from[i]);
+}
+
+void write(Machine& m, const Warp& warp, int lane, Departure& d) {
+  for (Flight& flight : d.flights) {
+    flight.interval = m.clock.now;
+    m.spaces[static_cast<std::size_t>(flight.buffer)]->land(m.thread(warp, lane), flight);
+  }
+}
+
+/// Nobody waits for it, not even the end of the kernel.
+void in_no_group(Machine& m, const Warp& warp, int lane, const Departure& d) {
+  const int thread = m.thread(warp, lane);
+  m.findings.add(Fault::Unfinished, m.place(*d.instruction), [&] {
+    const std::string& text = source_of(m, d).text;
+    return Finding{.message = fmt::format("{} has sent {} out, which is in no group when the kernel ends",
+                                          m.who(thread), text),
+                   .block = m.block,
+                   .threads = {m.coordinates(thread)},
+                   .accesses = {m.access_of(warp, lane, *d.instruction, "sends", text)}};
+  });
+}
+
+}  // namespace
+
+void Machine::depart(Warp& warp, int lane, std::int64_t groups_left, bool written) {
+  Departures& own = warp.departures[static_cast<std::size_t>(lane)];
+  for (Departure& d : own.waiting) {
+    if (d.group >= own.groups - groups_left) break;
+    read(*this, warp, lane, d);
+    if (written) write(*this, warp, lane, d);
+  }
+  while (written && !own.waiting.empty() && own.waiting.front().group < own.groups - groups_left)
+    own.waiting.pop_front();
+}
+
+void Machine::end_departures(Warp& warp) {
+  for_lanes(warp.live, [&](int lane) {
+    for (const Departure& d : warp.departures[static_cast<std::size_t>(lane)].waiting)
+      if (d.group == warp.departures[static_cast<std::size_t>(lane)].groups)
+        in_no_group(*this, warp, lane, d);
+    constexpr int none = -1;  // nor those
+    depart(warp, lane, none, true);
+  });
 }
 
 }  // namespace calotype::sim

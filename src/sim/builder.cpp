@@ -311,13 +311,26 @@ void Builder::note_written(int buffer) {
   if (use.stage.empty()) use.stage = code_.stage_of(scope_);
 }
 
+/// "out at (x*64, y)".
+int Builder::tensor_access(const ir::Stmt& s, int tensor) {
+  const ir::TensorMap& map = *s->box();
+  std::string start;
+  for (std::size_t d = 0; d < map.box.size(); ++d)
+    start += (d > 0 ? ", " : "") + ir::to_string(s->exprs[4 + d]);
+  const int buffer = code_.arguments + tensor;
+  if (s->bulk()->out) note_written(buffer);
+  code_.accesses.push_back({buffer, fmt::format("{} at ({})", map.source->name, start)});
+  return static_cast<int>(code_.accesses.size()) - 1;
+}
+
 void Builder::box_store(const ir::Stmt& s) {
   const ir::BulkStore& how = *s->bulk();
   if (how.buffer->space != ir::MemorySpace::Shared)
     refuse(code_, fmt::format("a box is copied to '{}', which is in {} memory", how.buffer->name,
                               ir::to_string(how.buffer->space)));
   BoxSite box;
-  for (std::size_t d = 4; d < s->exprs.size(); ++d) box.start.push_back(index(s->exprs[d], 1));
+  for (std::size_t d = 0; d < how.map->box.size(); ++d) box.start.push_back(index(s->exprs[4 + d], 1));
+  if (const Expr receivers = s->receivers(); receivers.defined()) box.receivers = value(receivers, 1);
   const Register at = index(s->exprs[2], 1), slot = value(s->exprs[3], 1);
   box.access = access(how.buffer, s->exprs[2], false);
   if (!how.out) {
@@ -327,6 +340,7 @@ void Builder::box_store(const ir::Stmt& s) {
   const auto tensor = std::find(code_.tensors.begin(), code_.tensors.end(), how.map);
   if (tensor == code_.tensors.end()) refuse(code_, "a tensor that the kernel does not have", how.map->name);
   box.tensor = static_cast<int>(tensor - code_.tensors.begin());
+  box.memory = tensor_access(s, box.tensor);
   Instruction& i = how.out ? emit(run_box_out, "BoxOut") : emit(run_box_store, "BoxStore");
   i.a = at;
   i.b = slot;

@@ -81,6 +81,7 @@ class Builder {
   TileOperand tile_operand(const ir::OperandUse& use, const instr::Operand& operand, int threads,
                            const Expr& index);
   int access(const ir::BufferPtr& buffer, const Expr& index, bool predicated);
+  int tensor_access(const ir::Stmt& s, int tensor);
   Register spread_over_lanes(Register r, Type element);
   Register spread_constant(Register r);
   Register repeat(Compute compute, const char* name, Register r, Register result, Type element);

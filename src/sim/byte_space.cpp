@@ -54,7 +54,7 @@ class ByteSpace : public Space {
       if (a.slot)
         a.slot->started.push_back({a.machine.thread(a.warp, lane), flight});
       else
-        flights.waiting.push_back(flight);
+        (a.box ? a.box->flights : flights.waiting).push_back(flight);
     });
   }
 
@@ -66,6 +66,27 @@ class ByteSpace : public Space {
   void appear(const Flight& flight) override {
     encode(buffer_.type, flight.value, region_.base + flight.offset);
   }
+
+  void lend(Machine&, const Warp& warp, int, std::int64_t index) override {
+    if (region_.shadow && is_legal(index)) region_.shadow->lend(place(warp.rank, index), size_, 1);
+  }
+
+  Cell give_back(Machine& m, const Warp& warp, int lane, std::int64_t index) override {
+    if (region_.shadow && is_legal(index)) {
+      const std::int64_t offset = place(warp.rank, index);
+      region_.shadow->lend(offset, size_, -1);
+      // It may have been read as late as this; who has written it since is found there.
+      region_.shadow->read_past_threads(m.clock, m.thread(warp, lane), offset, size_);
+    }
+    return peek(warp, index);
+  }
+
+  Cell peek(const Warp& warp, std::int64_t index) const override {
+    return is_legal(index) ? decode(buffer_.type, region_.base + place(warp.rank, index))
+                           : poison(buffer_.type);
+  }
+
+  bool is_watched() const override { return region_.shadow != nullptr; }
 
   void update(const WarpAccess& a, const Operation& operation) override {
     Offsets offset;
@@ -81,8 +102,7 @@ class ByteSpace : public Space {
   }
 
   std::int64_t address(std::int64_t index) const override {
-    const std::int64_t first = buffer_.is_shared() ? 0 : reinterpret_cast<std::intptr_t>(region_.base);
-    return first + origin_ + layout::swizzled(index, buffer_.swizzle, size_) * size_;
+    return (buffer_.is_shared() ? 0 : reinterpret_cast<std::intptr_t>(region_.base)) + place(0, index);
   }
 
   /// Every buffer of a block clears its own bytes; together they clear what is used.
@@ -96,12 +116,18 @@ class ByteSpace : public Space {
  private:
   using Offsets = std::array<std::int64_t, kWarp>;  ///< bytes in the region, of each lane's element
 
+  bool is_legal(std::int64_t index) const { return index >= first_ && index < end_; }
+  /// The byte in the region.
+  std::int64_t place(std::int64_t rank, std::int64_t index) const {
+    return rank * region_.per_block + origin_ + layout::swizzled(index, buffer_.swizzle, size_) * size_;
+  }
+
   /// Finds the lanes' elements; returns the lanes whose element is legal.
   LaneMask locate(const WarpAccess& a, Offsets& offset, const char* verb) const {
     LaneMask legal = 0;
     for_lanes(a.lanes, [&](int lane) {
       const std::int64_t index = a.index[lane];
-      if (index < first_ || index >= end_) {
+      if (!is_legal(index)) {
         report(a, lane, Fault::OutOfBounds, verb, [&](const std::string& who, const std::string& text) {
           return fmt::format("{} {} {}, element {} where those from {} to {} are legal", who, verb, text,
                              index, first_, end_ - 1);
@@ -121,8 +147,8 @@ class ByteSpace : public Space {
           return fmt::format("{} {} {} of the block of rank {}, which may not have begun or has ended", who,
                              verb, text, rank);
         });
-      offset[lane] =
-          rank * region_.per_block + origin_ + layout::swizzled(index, buffer_.swizzle, size_) * size_;
+      a.machine.reach(a.warp, a.instruction, rank);
+      offset[lane] = place(rank, index);
       legal |= LaneMask{1} << lane;
     });
     return legal;
@@ -142,10 +168,18 @@ class ByteSpace : public Space {
   }
 
   void watch_copies(const WarpAccess& a, int lane, std::int64_t offset, const char* verb) {
-    if (!buffer_.is_shared() || !region_.shadow->under_way(a.machine.clock, offset, size_)) return;
+    if (!region_.shadow->under_way(a.machine.clock, offset, size_)) return;
     report(a, lane, Fault::Unfinished, verb, [&](const std::string& who, const std::string& text) {
       return fmt::format("{} {} {}, to which a copy is under way that nobody has waited for", who, verb,
                          text);
+    });
+  }
+
+  /// What is written has to wait until boxes that it is sent out in have been read.
+  void watch_lent(const WarpAccess& a, int lane, std::int64_t offset, const char* verb) {
+    if (!buffer_.is_shared() || !region_.shadow->lent(offset, size_)) return;
+    report(a, lane, Fault::RingOverwrite, verb, [&](const std::string& who, const std::string& text) {
+      return fmt::format("{} {} {}, of which a box is sent out that nobody has waited for", who, verb, text);
     });
   }
 
@@ -158,6 +192,7 @@ class ByteSpace : public Space {
 
   void watch_update(const WarpAccess& a, int lane, std::int64_t offset) {
     watch_initialised(a, lane, offset);
+    watch_lent(a, lane, offset, "updates");
     Machine& m = a.machine;
     const Conflict conflict = region_.shadow->update(m.clock, m.thread(a.warp, lane), offset, size_);
     if (conflict) race(a, lane, "updates", offset, conflict);
@@ -180,6 +215,7 @@ class ByteSpace : public Space {
   void watch_write(const WarpAccess& a, int lane, const Offsets& offset) {
     Machine& m = a.machine;
     if (!buffer_.idempotent) watch_copies(a, lane, offset[lane], "writes");
+    watch_lent(a, lane, offset[lane], "writes");
     const Conflict conflict = region_.shadow->write(m.clock, m.thread(a.warp, lane), offset[lane], size_);
     if (conflict && !same_store(a, lane, offset, conflict) && !same_value(a, lane, offset, conflict))
       race(a, lane, "writes", offset[lane], conflict);
@@ -192,14 +228,25 @@ class ByteSpace : public Space {
     // Where several threads copy an element it is the same to all of them.
     const bool once_more = buffer_.idempotent && shadow.under_way(clock, offset[lane], size_);
     // What is sent to another block follows what that one has sent behind its last use of the slot.
-    const bool sent = a.slot != nullptr && a.rank != nullptr;
-    if (!sent && a.slot != nullptr) {
+    const bool sent = a.slot != nullptr && a.instruction.run == run_remote_store;
+    if (a.box != nullptr) {
+      watch_sent(a, lane, offset[lane]);
+    } else if (!sent && a.slot != nullptr) {
       watch_fence(a, lane, offset[lane]);
+      watch_lent(a, lane, offset[lane], "copies to");
       if (!once_more) watch_slot(a, lane, offset);
     } else if (!once_more && !sent) {
       watch_write(a, lane, offset);
     }
     shadow.start(clock, offset[lane], size_);
+  }
+
+  /// An element of a box that goes out.
+  void watch_sent(const WarpAccess& a, int lane, std::int64_t offset) {
+    Machine& m = a.machine;
+    if (!buffer_.idempotent) watch_copies(a, lane, offset, "copies to");
+    const Conflict conflict = region_.shadow->write_by_copy(m.clock, m.thread(a.warp, lane), offset, size_);
+    if (conflict && !buffer_.idempotent) race(a, lane, "copies to", offset, conflict);
   }
 
   /// Bulk copies go by another path to memory than the threads.
@@ -212,12 +259,13 @@ class ByteSpace : public Space {
   void missing_fence(const WarpAccess& a, int lane, const char* verb, std::int64_t offset,
                      const Conflict& conflict) const {
     Machine& m = a.machine;
+    const bool by_product = a.instruction.run == run_wide_product;
     conflicts(a, lane, Fault::MissingFence, verb, offset, conflict,
               [&](const std::string& who, const std::string& text) {
                 return fmt::format("{} {} {} {}, which {} has {} with no fence of the {} in between", who,
-                                   verb, text, a.past_threads ? "by tensor cores" : "in bulk",
+                                   verb, text, by_product ? "by tensor cores" : "in bulk",
                                    m.who(conflict.thread, m.block_of(conflict.interval)), done(conflict),
-                                   a.past_threads ? "other way to memory" : "copies");
+                                   by_product ? "other way to memory" : "copies");
               });
   }
 

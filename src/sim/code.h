@@ -7,6 +7,7 @@
 // know beside its operands.
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -90,8 +91,10 @@ struct AccessSite {
 
 /// A copy of a box: how its elements are accessed, and where it begins in the tensor.
 struct BoxSite {
-  int access = 0;  ///< into Code::accesses
-  int tensor = 0;  ///< into Code::tensors
+  int access = 0;                     ///< into Code::accesses
+  int tensor = 0;                     ///< into Code::tensors
+  int memory = 0;                     ///< of the tensor: into Code::accesses
+  std::optional<Register> receivers;  ///< bits of the ranks of the blocks that it goes to; none: the own
   std::vector<Register> start;
 };
 
@@ -134,7 +137,7 @@ struct Code {
   std::vector<ir::TensorMapPtr> tensors;
   std::vector<CheckSite> checks;
   std::vector<BarrierSite> barriers;
-  std::vector<BufferUse> buffers;  ///< the function's arguments first
+  std::vector<BufferUse> buffers;  ///< the function's arguments first, then its tensors
   int arguments = 0;               ///< how many of them
   int privates = 0;                ///< Local and Register allocations
   std::vector<std::pair<Register, Type>> scalars;

@@ -77,6 +77,12 @@ class Compiler {
       BufferUse use{b->name, b->type.element(), b->space, 0, 0, code_.arguments++};
       builder_.declare_buffer(b, std::move(use));
     }
+    for (std::size_t i = 0; i < function_.tensors.size(); ++i) {
+      const ir::Buffer& b = *function_.tensors[i]->source;
+      BufferUse use{b.name, b.type.element(), b.space, 0, 0, static_cast<int>(i)};
+      use.idempotent = b.idempotent;
+      code_.buffers.push_back(std::move(use));
+    }
     for (const ir::SymbolPtr& s : function_.scalars) {
       if (s->type.is_vector()) refuse(code_, fmt::format("the argument '{}' is a vector", s->name));
       code_.scalars.emplace_back(builder_.reserve(1, true), s->type);
@@ -222,6 +228,7 @@ class Compiler {
     return lane == ir::make_zero(x->type);
   }
 
+  /// What goes out is sent by each thread that comes there.
   void box(const ir::Stmt& s) {
     const ir::BulkStore& how = *s->bulk();
     const Expr first = how.of_warp ? is_first_lane() : how.common ? is_first_thread() : Expr();
@@ -247,6 +254,19 @@ class Compiler {
     return i;
   }
 
+  void arrival(const ir::Stmt& s) {
+    const ir::SyncInfo& sync = s->sync();
+    if (s->exprs.size() == 1) {
+      at_ring(s, run_arrive, "Arrive").target = static_cast<int>(sync.bytes);
+      return;
+    }
+    if (sync.ring->arrivals == 0 || sync.bytes > 0)
+      refuse(code_, "an arrival at another block's ring that is not between roles, or with bytes",
+             ir::to_string(sync));
+    const Register rank = builder_.value(s->exprs[1], 1);
+    at_ring(s, run_remote_arrive, "RemoteArrive").b = rank;
+  }
+
   void synchronisation(const ir::Stmt& s) {
     const ir::SyncInfo& sync = s->sync();
     if (sync.fence) builder_.emit(run_fence, "Fence");
@@ -270,7 +290,7 @@ class Compiler {
         builder_.emit(run_wait, "Wait").site = sync.pending;
         break;
       case ir::SyncInfo::Kind::Arrive:
-        at_ring(s, run_arrive, "Arrive").target = static_cast<int>(sync.bytes);
+        arrival(s);
         break;
       case ir::SyncInfo::Kind::Turn:
         builder_.emit(run_turn, "Turn").site = builder_.ring_index(*sync.ring);
@@ -321,6 +341,9 @@ class Compiler {
         break;
       case ir::SyncInfo::Kind::BoxesRead:
         emit(run_boxes_read, "BoxesRead", sync.pending);
+        break;
+      case ir::SyncInfo::Kind::BoxesWritten:
+        emit(run_boxes_written, "BoxesWritten", sync.pending);
         break;
       case ir::SyncInfo::Kind::Registers:
         emit(run_registers, "Registers", sync.number);

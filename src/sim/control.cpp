@@ -157,8 +157,7 @@ void run_cluster_barrier(Machine& m, Warp& warp, const Instruction& i) {
 }
 
 void run_exit(Machine& m, Warp& warp, const Instruction&) {
-  constexpr std::int64_t none = -1;  // nor those that are in no group
-  for_lanes(warp.live, [&](int lane) { m.depart(warp, lane, none); });
+  m.end_departures(warp);
   warp.state = Warp::State::Ended;
 }
 

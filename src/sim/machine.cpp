@@ -53,30 +53,36 @@ void Machine::make_spaces() {
     if (code.buffers[i].is_private()) spaces[i] = make_private_space(code.buffers[i]);
 }
 
-/// Arguments that overlap share a region, so that a race through both is seen.
-void Machine::make_global_regions() {
-  std::vector<int> order(static_cast<std::size_t>(code.arguments));
-  std::iota(order.begin(), order.end(), 0);
-  const auto first_byte = [&](int i) {
-    return static_cast<std::byte*>(launch.buffers[i].data) + launch.buffers[i].low;
-  };
-  std::sort(order.begin(), order.end(), [&](int a, int b) { return first_byte(a) < first_byte(b); });
+/// Of arguments and tensors, by where it begins.
+std::vector<Machine::GlobalMemory> Machine::global_memory() const {
+  std::vector<GlobalMemory> all;
+  for (int i = 0; i < code.arguments; ++i) all.push_back({i, launch.buffers[static_cast<std::size_t>(i)]});
+  for (std::size_t i = 0; i < launch.tensors.size(); ++i)
+    all.push_back({code.arguments + static_cast<int>(i), launch.tensors[i].memory});
+  std::stable_sort(all.begin(), all.end(),
+                   [](const GlobalMemory& a, const GlobalMemory& b) { return a.first() < b.first(); });
+  return all;
+}
 
-  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+/// What overlaps shares a region, so that a race through both is seen.
+void Machine::make_global_regions() {
+  const std::vector<GlobalMemory> all = global_memory();
+  for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
     Region& region = *regions_.emplace_back(std::make_unique<Region>());
     region.number = static_cast<int>(regions_.size());
-    region.base = first_byte(order[begin]);
+    region.base = all[begin].first();
     std::int64_t granule = 0;
     bool written = false;
-    for (end = begin; end < order.size(); ++end) {
-      const int i = order[end];
-      const Memory& memory = launch.buffers[i];
-      const std::int64_t start = first_byte(i) - region.base;
+    for (end = begin; end < all.size(); ++end) {
+      const auto& [i, memory] = all[end];
+      const BufferUse& buffer = code.buffers[static_cast<std::size_t>(i)];
+      const std::int64_t start = all[end].first() - region.base;
       if (end > begin && start >= region.bytes) break;
       region.bytes = std::max(region.bytes, start + memory.high - memory.low);
-      granule = std::gcd(std::gcd(granule, start - memory.low), code.buffers[i].type.bytes());
-      written |= code.buffers[i].written;
-      spaces[i] = make_global_space(code.buffers[i], region, start - memory.low, memory.low, memory.high);
+      granule = std::gcd(std::gcd(granule, start - memory.low), buffer.type.bytes());
+      written |= buffer.written;
+      spaces[static_cast<std::size_t>(i)] =
+          make_global_space(buffer, region, start - memory.low, memory.low, memory.high);
     }
     // Pieces count from the region's base; an argument whose legal bytes begin inside an element has smaller
     // ones.

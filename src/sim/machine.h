@@ -54,13 +54,13 @@ struct Known {
   void learn(const Known& other);
 };
 
-/// A box on its way out of shared memory, from its start until it has been read.
+/// A box on its way out of shared memory, from its start until it has been written.
 struct Departure {
   const Instruction* instruction = nullptr;
-  std::int64_t first = 0;           ///< the element where it begins
-  std::vector<std::int64_t> start;  ///< and in the tensor
-  std::vector<Cell> values;         ///< when it was started
+  std::vector<std::int64_t> from;  ///< elements that lie inside the tensor
+  std::deque<Flight> flights;      ///< where they go, and with what they were when it was read
   std::int64_t group = 0;
+  bool read = false, there = false;  ///< the latter: though nobody may count on it
 };
 struct Departures {
   std::deque<Departure> waiting;  ///< in the order in which they were started
@@ -206,9 +206,13 @@ struct Machine {
   Known nothing_known() const;
   /// Whether the block of that rank has not ended, and the warp knows that it has begun.
   bool runs(const Warp& warp, std::int64_t rank) const;
+  /// The instruction reaches into another block, which must not end before.
+  void reach(const Warp& warp, const Instruction& i, std::int64_t rank);
 
-  /// All boxes but those of the latest groups of a thread have been read.
-  void depart(Warp& warp, int lane, std::int64_t groups_left);
+  /// All boxes but those of the latest groups of a thread have been read, or written too.
+  void depart(Warp& warp, int lane, std::int64_t groups_left, bool written);
+  /// The warp ends: so have all that are in a group.
+  void end_departures(Warp& warp);
 
   /// A product of four warps happens, for one of them.
   void compute(Warp& warp, Product& product);
@@ -259,14 +263,24 @@ struct Machine {
   bool release_cluster();
   void meet(const std::vector<Warp*>& warps);
   bool release_rings();
+  /// "full, at which others never arrive"
+  std::string awaited(const Warp& warp, const Instruction& i);
   bool release_registers();
   void report_stuck();
   void make_rings();
   void make_meetings();
+  void check_reached();
   bool same_barrier(const Warp& waiting, Warp::State state, int rank);
   void compare_products();
   void count_instructions();
   void let_land(Warp& running);
+  void let_leave(Warp& warp);
+  struct GlobalMemory {
+    int buffer = 0;  ///< into Code::buffers
+    Memory memory;
+    std::byte* first() const { return static_cast<std::byte*>(memory.data) + memory.low; }
+  };
+  std::vector<GlobalMemory> global_memory() const;
 
   std::vector<std::unique_ptr<Region>> regions_;
   std::vector<std::byte> shared_;
@@ -279,7 +293,12 @@ struct Machine {
     bool settled = false;
   };
   std::vector<Watched> watched_;
-  std::vector<std::int64_t> executed_;  ///< times of each instruction
+  struct Reach {
+    const Instruction* instruction = nullptr;
+    std::uint32_t interval = 0;
+  };
+  std::vector<std::vector<Reach>> reached_;  ///< by rank and the number of the warp: the latest
+  std::vector<std::int64_t> executed_;       ///< times of each instruction
   std::int64_t steps_ = 0;
   std::int64_t threads_ = 0;
   Random random_;
@@ -301,12 +320,13 @@ void run_atomic(Machine&, Warp&, const Instruction&);
 void run_async_store(Machine&, Warp&, const Instruction&);
 // An element of a bulk copy, to a site that has a ring: `b` is the slot.
 void run_ring_store(Machine&, Warp&, const Instruction&);
-// A box to the element `a`, counted by slot `b`: `target` is in Code::boxes.
+// A box to the element `a`, counted by slot `b`: `target` is in Code::boxes, which says to what blocks.
 void run_box_store(Machine&, Warp&, const Instruction&);
-// A box from the element `a` to the tensor. Read: `site` groups may be left.
+// A box from the element `a` to the tensor. Read, written: `site` groups may be left.
 void run_box_out(Machine&, Warp&, const Instruction&);
 void run_boxes_commit(Machine&, Warp&, const Instruction&);
 void run_boxes_read(Machine&, Warp&, const Instruction&);
+void run_boxes_written(Machine&, Warp&, const Instruction&);
 void run_allocate(Machine&, Warp&, const Instruction&);
 // Shuffles: the value `a` of another lane: of number `b` (-1: none is needed), or of the number that differs
 // in the bits `site`. Load: what the other lane has at its index `a`, of a site of Code::accesses.
@@ -331,6 +351,8 @@ void run_commit(Machine&, Warp&, const Instruction&);
 void run_wait(Machine&, Warp&, const Instruction&);
 // Slot `a` of the ring `site`; an Arrive says in `target` how many bytes are sent to it.
 void run_arrive(Machine&, Warp&, const Instruction&);
+// Of the block of rank `b`.
+void run_remote_arrive(Machine&, Warp&, const Instruction&);
 void run_await(Machine&, Warp&, const Instruction&);
 void run_turn(Machine&, Warp&, const Instruction&);
 void run_cluster_barrier(Machine&, Warp&, const Instruction&);

@@ -120,7 +120,7 @@ void Machine::report_stuck() {
     std::string what;
     const Instruction& i = code.instructions[static_cast<std::size_t>(std::max(warp.next - 1, 0))];
     if (warp.state == Warp::State::AtRing)
-      what = code.rings[static_cast<std::size_t>(i.site)]->name + ", at which others never arrive";
+      what = awaited(warp, i);
     else if (warp.state == Warp::State::AtMeeting)
       what = fmt::format("{} of {} threads, at which others never arrive", name_of(i), i.target);
     else if (warp.state == Warp::State::AtRegisters)

@@ -1,5 +1,7 @@
 // What warps know of each other: vector clocks, handed on by barriers and rings.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "sim/machine.h"
@@ -45,6 +47,36 @@ bool Machine::runs(const Warp& warp, std::int64_t rank) const {
   return begun && std::any_of(warps.begin(), warps.end(), [&](const Warp& other) {
            return other.rank == rank && other.state != Warp::State::Ended;
          });
+}
+
+void Machine::reach(const Warp& warp, const Instruction& i, std::int64_t rank) {
+  if (rank != warp.rank) reached_[static_cast<std::size_t>(rank)][index_of(warp)] = {&i, warp.now};
+}
+
+/// Who reaches into a block has done so before one of its warps ended, in any order of execution.
+void Machine::check_reached() {
+  if (stopped || std::any_of(warps.begin(), warps.end(),
+                             [](const Warp& warp) { return warp.state != Warp::State::Ended; }))
+    return;
+  for (int rank = 0; rank < code.cluster; ++rank) {
+    Known known = nothing_known();
+    for (const Warp& warp : warps)
+      if (warp.rank == rank) known.learn(warp.known);
+    for (const Warp& warp : warps) {
+      const auto& [i, interval] = reached_[static_cast<std::size_t>(rank)][index_of(warp)];
+      if (!i || interval < known.ordered[index_of(warp)]) continue;
+      block = first_block_;
+      block[0] += warp.rank;
+      const int first = thread(warp, 0);
+      findings.add(Fault::NotRunning, place(*i), [&] {
+        return Finding{.message = fmt::format("the warp of {} reaches into the block of rank {}, which may "
+                                              "have ended: none of its warps waits for that",
+                                              who(first), rank),
+                       .block = block,
+                       .threads = {coordinates(first)}};
+      });
+    }
+  }
 }
 
 void run_warp_barrier(Machine& m, Warp& warp, const Instruction& i) {

@@ -18,8 +18,12 @@ std::size_t slot_of(const Warp& warp, const Instruction& i) {
   return static_cast<std::size_t>(warp.read(i.a)[lane].i);
 }
 
+RingSlot& slot_at(Machine& m, const Warp& warp, const Instruction& i, std::int64_t rank) {
+  return m.rings[static_cast<std::size_t>(rank)][static_cast<std::size_t>(i.site)].at(slot_of(warp, i));
+}
+
 RingSlot& slot_at(Machine& m, const Warp& warp, const Instruction& i) {
-  return m.rings[static_cast<std::size_t>(warp.rank)][static_cast<std::size_t>(i.site)].at(slot_of(warp, i));
+  return slot_at(m, warp, i, warp.rank);
 }
 
 std::string name_of(const Machine& m, const Instruction& i) {
@@ -99,6 +103,36 @@ void run_arrive(Machine& m, Warp& warp, const Instruction& i) {
   settle(ring_of(m, i), slot);
 }
 
+namespace {
+
+void no_block(Machine& m, const Warp& warp, const Instruction& i, Fault fault, const std::string& whose) {
+  const int first = m.thread(warp, 0);
+  m.findings.add(fault, m.place(i), [&] {
+    return Finding{.message = fmt::format("the warp of {} arrives at slot {} of {} of {}", m.who(first),
+                                          slot_of(warp, i), name_of(m, i), whose),
+                   .block = m.block,
+                   .threads = {m.coordinates(first)}};
+  });
+}
+
+}  // namespace
+
+void run_remote_arrive(Machine& m, Warp& warp, const Instruction& i) {
+  m.require_whole(warp, i, name_of(m, i));
+  const std::int64_t rank = warp.read(i.b)[i.b.uniform ? 0 : std::countr_zero(warp.mask)].i;
+  if (rank < 0 || rank >= m.code.cluster)
+    return no_block(m, warp, i, Fault::OutOfBounds,
+                    fmt::format("the block of rank {} in a cluster of {}", rank, m.code.cluster));
+  if (!m.runs(warp, rank))
+    no_block(m, warp, i, Fault::NotRunning,
+             fmt::format("the block of rank {}, which may not have begun or has ended", rank));
+  m.reach(warp, i, rank);
+  RingSlot& slot = slot_at(m, warp, i, rank);
+  slot.arriving.learn(m.tell(warp));
+  ++slot.came;
+  settle(ring_of(m, i), slot);
+}
+
 void count_sent(const ir::Ring& ring, RingSlot& slot, std::int64_t bytes) {
   slot.sent += bytes;
   settle(ring, slot);
@@ -144,6 +178,13 @@ void Machine::make_rings() {
     for (std::size_t i = 0; i < code.rings.size(); ++i)
       if (code.rings[i]->turn) *warp.write(code.ring_turns[i]) = of_int(0);
   }
+}
+
+std::string Machine::awaited(const Warp& warp, const Instruction& i) {
+  const RingSlot& slot = slot_at(*this, warp, i);
+  const std::string name = name_of(*this, i);
+  if (slot.sent == slot.due || slot.came == 0) return name + ", at which others never arrive";
+  return fmt::format("{}, to which {} bytes have come where {} are expected", name, slot.sent, slot.due);
 }
 
 /// Warps whose slot is complete by now wait once more, which lets them pass.

@@ -169,6 +169,16 @@ bool Shadow::under_way(const Clock& clock, std::int64_t offset, int bytes) {
   return false;
 }
 
+void Shadow::lend(std::int64_t offset, int bytes, int more) {
+  for (Mark* mark = begin(offset); mark != end(offset, bytes); ++mark)
+    mark->lent = static_cast<std::uint16_t>(mark->lent + more);
+}
+
+bool Shadow::lent(std::int64_t offset, int bytes) const {
+  const Mark* const first = marks_.data() + (offset >> shift_);
+  return std::any_of(first, first + (bytes >> shift_), [](const Mark& mark) { return mark.lent > 0; });
+}
+
 Conflict Shadow::unfenced(const Clock& clock, std::int64_t offset, int bytes) const {
   const auto open = [&](std::uint32_t touched, int by) {
     return touched >= clock.block_start && !ordered(*clock.fenced, touched, by);

@@ -66,6 +66,9 @@ class Shadow {
   void land(std::uint32_t interval, int thread, std::int64_t offset, int bytes);
   /// Whether such a write of this block is under way somewhere in it.
   bool under_way(const Clock& clock, std::int64_t offset, int bytes);
+  /// Copies that read it from now on: so many more, or fewer.
+  void lend(std::int64_t offset, int bytes, int more);
+  bool lent(std::int64_t offset, int bytes) const;
   /// The latest access of the running cluster's threads to some of it that no fence stands behind; Nothing:
   /// none.
   Conflict unfenced(const Clock& clock, std::int64_t offset, int bytes) const;
@@ -81,7 +84,8 @@ class Shadow {
     std::uint32_t touched = 0;                          ///< the last access by a thread itself
     std::uint16_t writer = 0, reader = 0, other_reader = 0;
     std::uint16_t toucher = 0;
-    bool copied = false;  ///< the write was no thread's
+    std::uint16_t lent = 0;  ///< to copies, which will read it
+    bool copied = false;     ///< the write was no thread's
   };
 
   /// Atomic updates of two blocks.

@@ -113,18 +113,20 @@ namespace {
 class Contents {
  public:
   Contents(const Code& code, const Launch& launch) {
-    for (int i = 0; i < code.arguments; ++i) {
-      const Memory& m = launch.buffers[static_cast<std::size_t>(i)];
-      if (!code.buffers[static_cast<std::size_t>(i)].written || m.low == m.high) continue;
-      std::byte* first = static_cast<std::byte*>(m.data) + m.low;
-      kept_.emplace_back(first, std::vector<std::byte>(first, first + (m.high - m.low)));
-    }
+    std::size_t i = 0;
+    for (const Memory& m : launch.buffers) keep(code.buffers[i++], m);
+    for (const Tensor& t : launch.tensors) keep(code.buffers[i++], t.memory);
   }
   void restore() const {
     for (const auto& [first, bytes] : kept_) std::memcpy(first, bytes.data(), bytes.size());
   }
 
  private:
+  void keep(const BufferUse& buffer, const Memory& m) {
+    if (!buffer.written || m.low == m.high) return;
+    std::byte* first = static_cast<std::byte*>(m.data) + m.low;
+    kept_.emplace_back(first, std::vector<std::byte>(first, first + (m.high - m.low)));
+  }
   std::vector<std::pair<std::byte*, std::vector<std::byte>>> kept_;
 };
 

@@ -10,6 +10,7 @@
 
 namespace calotype::sim {
 
+struct Departure;
 struct Flight;
 struct RingSlot;
 
@@ -24,6 +25,7 @@ struct WarpAccess {
   Cell* cells;                         ///< of 32 lanes: the values read, or to be written
   const std::int64_t* rank = nullptr;  ///< of 32 lanes: of the block in whose memory they are; null: the own
   RingSlot* slot = nullptr;            ///< that counts a bulk copy; null: no part of one
+  Departure* box = nullptr;            ///< that it is an element of, on its way to global memory
   int site = -1;                       ///< into Code::accesses; -1: the instruction's
   bool past_threads = false;           ///< of a load: goes another way to memory than threads
   const AccessSite& access() const;
@@ -35,12 +37,19 @@ class Space {
   virtual ~Space() = default;
   virtual void load(const WarpAccess& access) = 0;
   virtual void store(const WarpAccess& access) = 0;
-  /// Asynchronous stores begin: until they land the elements are neither the old nor the new ones. In shared
-  /// memory alone.
+  /// Asynchronous stores begin: until they land the elements are neither the old nor the new ones. Not in
+  /// private memory.
   virtual void start(const WarpAccess& access) { store(access); }
   virtual void land(int /*thread*/, const Flight&) {}
   /// The value is there already, though nobody may count on it.
   virtual void appear(const Flight&) {}
+  /// An element of shared memory that a lane's copy reads from now on, as late as it may; and its value when
+  /// the copy has read it, or as it is in between.
+  virtual void lend(Machine&, const Warp&, int /*lane*/, std::int64_t /*index*/) {}
+  virtual Cell give_back(Machine&, const Warp&, int /*lane*/, std::int64_t /*index*/) { return {}; }
+  virtual Cell peek(const Warp&, std::int64_t /*index*/) const { return {}; }
+  /// Whether it is known who touched what.
+  virtual bool is_watched() const { return false; }
   /// element = element op cell, atomically, lane after lane; in memory that threads share.
   virtual void update(const WarpAccess& access, const Operation& operation) = 0;
   /// The address of an element, in bytes: on the device, or in the shared memory of a block.

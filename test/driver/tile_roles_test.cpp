@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 
+#include "support/outcome.h"
 #include "support/tile_products.h"
 
 namespace calotype::testing {
@@ -15,44 +16,19 @@ namespace {
 
 using Kind = ir::SyncInfo::Kind;
 
-bool is_sync(const ir::Stmt& s, Kind kind, const std::string& ring = "") {
-  return s->kind == ir::StmtKind::Barrier && s->sync().kind == kind &&
-         (ring.empty() || s->sync().ring->name == ring);
-}
-ir::Stmt without(const ir::Stmt& body, Kind kind, const std::string& ring = "") {
-  return ir::rewrite(body, [&](const ir::Stmt& s) { return is_sync(s, kind, ring) ? ir::block({}) : s; });
-}
 template <class F>
 ir::Stmt with_instructions(const ir::Stmt& body, F change) {
   return ir::rewrite(body,
                      [&](const ir::Stmt& s) { return s->kind == ir::StmtKind::Instruction ? change(s) : s; });
 }
 
-/// Whether the right result comes of it, and the kinds of what is found.
-struct Outcome {
-  bool right = false;
-  std::vector<std::string> kinds;
-  std::string text;
-  bool has(const std::string& kind) const {
-    return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
-  }
-};
-
-Outcome outcome(HandProgram& hand, const ir::Stmt& body, const std::vector<std::uint32_t>& expected,
-                bool random_landing = false) {
-  std::vector<std::uint32_t> bits;
-  const Verification found = simulated(hand, hand.finish(body), bits, {.random_landing = random_landing});
-  Outcome o{bits == expected, {}, found.str()};
-  for (const Finding& f : found.findings) o.kinds.push_back(f.kind);
-  return o;
-}
-
 TEST(Roles, MultiplyWhatARingHolds) {
   for (const int steps : {1, 3, 4, 5, 9})
     for (const bool random_landing : {false, true}) {
       SCOPED_TRACE(fmt::format("{} steps", steps));
-      RoleProduct product(steps);
-      const Outcome o = outcome(product.hand(), product.body(), product.expected(), random_landing);
+      RoleProduct product({.steps = steps});
+      const Outcome o =
+          outcome(product.hand(), product.body(), product.expected(), {.random_landing = random_landing});
       EXPECT_TRUE(o.kinds.empty()) << o.text;
       EXPECT_TRUE(o.right);
     }
@@ -60,7 +36,7 @@ TEST(Roles, MultiplyWhatARingHolds) {
 
 /// The runner tells how long one tile of 128 by 128 by 64 takes.
 TEST(Roles, OneStepIsSimulatedInLittleTime) {
-  RoleProduct product(1);
+  RoleProduct product({.steps = 1});
   std::vector<std::uint32_t> bits;
   const Verification found = simulated(product.hand(), product.program(), bits);
   EXPECT_TRUE(found.clean()) << found.str();
@@ -70,7 +46,7 @@ TEST(Roles, OneStepIsSimulatedInLittleTime) {
 TEST(Roles, OnAGpu) {
   if (std::getenv("CALOTYPE_TEST_GPU") == nullptr) GTEST_SKIP() << "CALOTYPE_TEST_GPU is not set";
   for (const int steps : {1, 3, 4, 5, 9, 64}) {
-    RoleProduct product(steps);
+    RoleProduct product({.steps = steps});
     lower::Program program = product.program();
     program.target = Target::cuda("sm_90a");
     EXPECT_EQ(product.hand().result(program, *driver::make_cuda_executable(program, {})), product.expected())
@@ -155,7 +131,7 @@ class RoleFaults : public ::testing::TestWithParam<Fault> {};
 
 TEST_P(RoleFaults, AreFound) {
   const Fault& fault = GetParam();
-  RoleProduct product(9, 4, fault.arrivals, fault.open);
+  RoleProduct product({.steps = 9, .arrivals = fault.arrivals, .open = fault.open});
   const Outcome o = outcome(product.hand(), fault.damage(product, product.body()), product.expected());
   EXPECT_TRUE(o.has(fault.kind)) << o.text;
 }

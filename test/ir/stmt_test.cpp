@@ -124,5 +124,32 @@ TEST(Stmt, RewriteGoesBottomUp) {
   EXPECT_NE(to_string(plain).find("tile[x.i, 0] = in[t]"), std::string::npos);
 }
 
+TEST(Stmt, BoxesSayWhereTheyGo) {
+  const auto buffer = [](const char* name, MemorySpace space) {
+    return make_buffer({.name = name, .type = Float(32), .space = space});
+  };
+  const BufferPtr tile = buffer("tile", MemorySpace::Shared), in = buffer("in", MemorySpace::Argument);
+  const auto ring = std::make_shared<const Ring>(Ring{.name = "full", .slots = 2, .arrivals = 1});
+  const auto map =
+      std::make_shared<const TensorMap>(TensorMap{.name = "in.boxes", .source = in, .box = {32, 8}});
+  const Expr x = make_var(make_symbol(SymbolKind::Loop, "x"));
+  BoxCopy box{.index = index(64), .slot = index(1), .start = {x, index(3)}};
+  const Stmt alone = box_store({.buffer = tile, .ring = ring, .map = map}, box);
+  EXPECT_EQ(to_string(alone), "tile[64] box = in at (x, 3), 32 x 8 elements, to full[1]\n");
+  EXPECT_FALSE(alone->receivers().defined());
+  box.receivers = index(3);
+  const Stmt spread = box_store({.buffer = tile, .ring = ring, .map = map}, box);
+  EXPECT_EQ(to_string(spread),
+            "tile[64] box = in at (x, 3), 32 x 8 elements, to full[1] of blocks with bits 3\n");
+  EXPECT_TRUE(is_const(spread->receivers()));
+  EXPECT_EQ(to_string(box_store({.buffer = tile, .map = map, .out = true},
+                                {.index = index(64), .start = {x, index(3)}})),
+            "in at (x, 3), 32 x 8 elements, box = tile[64]\n");
+  EXPECT_EQ(to_string(synchronise({.kind = SyncInfo::Kind::Arrive, .ring = ring}, index(1), x)),
+            "arrive at full of block x\n");
+  EXPECT_EQ(to_string(synchronise({.kind = SyncInfo::Kind::BoxesWritten, .pending = 1})),
+            "wait until boxes but the latest 1 are written\n");
+}
+
 }  // namespace
 }  // namespace calotype::ir

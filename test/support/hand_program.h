@@ -49,7 +49,15 @@ class HandProgram {
     outputs_.push_back(buffers_.size() - 1);
     return made;
   }
-  /// An argument that boxes alone are copied of is none of the kernel's.
+  /// That many blocks along x, in clusters; the number of the running one.
+  Expr blocks(std::int64_t count, std::int64_t cluster = 1) {
+    kernel_.grid[0] = ir::index(count);
+    kernel_.cluster = cluster;
+    kernel_.block_vars[0] = ir::make_symbol(ir::SymbolKind::Thread, "block", Int(32));
+    return ir::make_var(kernel_.block_vars[0]);
+  }
+
+  /// An argument that boxes alone are copied of, or to, is none of the kernel's.
   void leave_to_boxes(const ir::BufferPtr& b) { std::erase(kernel_.buffers, b); }
 
   ir::BufferPtr shared(const std::string& name, Type type, std::int64_t elements, int swizzle = 0) {

@@ -79,10 +79,15 @@ std::string KernelPrinter::slot_of(const ir::Ring& ring, const Expr& slot) {
 std::string KernelPrinter::arrival(const ir::Stmt& s) {
   const ir::Ring& ring = *s->sync().ring;
   const std::string slot = slot_of(ring, s->exprs[0]), &name = rings_.at(&ring);
-  if (const std::int64_t bytes = s->sync().bytes; bytes > 0)
-    line(fmt::format("{}(&{}[{}], {});", prelude_.use("expect"), name, slot, bytes));
+  const std::int64_t bytes = s->sync().bytes;
+  if (s->exprs.size() > 1)
+    return fmt::format("{}(&{}[{}], {});", prelude_.use("arrive_at"), name, slot,
+                       scalar(s->exprs[1], Arithmetic::Index));
+  if (is_of_roles(ring) && bytes > 0)
+    return fmt::format("{}(&{}[{}], {});", prelude_.use("arrive_expecting"), name, slot, bytes);
   const std::string arrive = fmt::format("{}(&{}[{}]);", prelude_.use("arrive"), name, slot);
   if (is_of_roles(ring)) return arrive;
+  if (bytes > 0) line(fmt::format("{}(&{}[{}], {});", prelude_.use("expect"), name, slot, bytes));
   line(arrive);
   return ring.slots == 1 ? name + "_turns ^= 1u;" : fmt::format("{}_turns ^= 1u << {};", name, slot);
 }
@@ -140,11 +145,15 @@ void KernelPrinter::box_store(const ir::Stmt& s) {
   if (how.out)
     return line(fmt::format("{}(&{}, {}, &{});", prelude_.use(fmt::format("send_box_{}d", rank)),
                             names_.of(how.map), start, expressions_.element(how.buffer, s->exprs[2])));
-  const std::string call =
-      fmt::format("{}(&{}, &{}, {}, {}, &{}[{}]);", prelude_.use(fmt::format("copy_box_{}d", rank)),
-                  expressions_.element(how.buffer, s->exprs[2]), names_.of(how.map), start,
-                  how.map->elements() * how.buffer->type.bytes(), rings_.at(how.ring.get()),
-                  slot_of(*how.ring, s->exprs[3]));
+  // The bytes of one for several blocks are expected where those arrive at their rings.
+  const Expr receivers = s->receivers();
+  const std::string helper = fmt::format("{}_box_{}d", receivers.defined() ? "spread" : "copy", rank);
+  const std::string last = receivers.defined()
+                               ? scalar(receivers, Arithmetic::Index)
+                               : std::to_string(how.map->elements() * how.buffer->type.bytes());
+  const std::string call = fmt::format(
+      "{}(&{}, &{}, {}, {}, &{}[{}]);", prelude_.use(helper), expressions_.element(how.buffer, s->exprs[2]),
+      names_.of(how.map), start, last, rings_.at(how.ring.get()), slot_of(*how.ring, s->exprs[3]));
   line(
       fmt::format("if ({}() == 0) {}", prelude_.use(how.of_warp ? "lane_in_warp" : "thread_in_block"), call));
 }

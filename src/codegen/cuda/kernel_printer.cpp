@@ -30,6 +30,15 @@ bool stores_into(const ir::Stmt& body, const ir::BufferPtr& buffer) {
   return found;
 }
 
+/// Boxes write it, of which the compiler knows nothing.
+bool sends_boxes_to(const ir::Stmt& body, const ir::BufferPtr& buffer) {
+  bool found = false;
+  ir::visit(body, [&](const ir::Stmt& s) {
+    found |= s->kind == StmtKind::Store && s->box() && s->bulk()->out && s->box()->source == buffer;
+  });
+  return found;
+}
+
 bool uses_symbol(const ir::Stmt& body, const ir::SymbolPtr& symbol) {
   bool found = false;
   ir::visit_exprs(body, [&](const Expr& e) { found |= e.defined() && ir::uses(e, symbol); });
@@ -153,10 +162,11 @@ ir::Stmt KernelPrinter::take_narrow_scalars(const ir::Stmt& body) {
 std::string KernelPrinter::parameters(std::size_t indent) {
   std::vector<std::string> all;
   for (const ir::BufferPtr& b : kernel_.buffers) {
-    const bool constant = b->read_only || !stores_into(kernel_.body, b);
+    const bool sent = sends_boxes_to(kernel_.body, b);
+    const bool constant = b->read_only || !(sent || stores_into(kernel_.body, b));
     if (is_half(b->type)) prelude_.use(c_type(b->type));
     // Behind __restrict__ loads may take the way that sees no stores.
-    const char* alone = b->shared_with < 0 ? "__restrict__ " : "";
+    const char* alone = b->shared_with < 0 && !sent ? "__restrict__ " : "";
     all.push_back(fmt::format("{}{}* {}{}", constant ? "const " : "", c_type(b->type), alone, names_.of(b)));
   }
   for (const ir::TensorMapPtr& map : kernel_.tensors)

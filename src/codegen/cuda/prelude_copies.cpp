@@ -40,6 +40,26 @@ std::string copy_box(int rank) {
       rank, at.parameters, at.operands, at.values);
 }
 
+/// The same for the blocks of a cluster whose ranks' bits are set: they expect the bytes by themselves.
+std::string spread_box(int rank) {
+  std::string parameters, operands, values;
+  for (int d = 0; d < rank; ++d) {
+    parameters += fmt::format("int c{}, ", d);
+    operands += fmt::format("{}%{}", d ? ", " : "", 4 + d);
+    values += fmt::format(", \"r\"(c{})", d);
+  }
+  return fmt::format(
+      "@ void spread_box_{0}d(void* to, const tensor_map* from, {1}unsigned short blocks,\n"
+      "    unsigned long long* full) {{\n"
+      "  asm "
+      "volatile(\"cp.async.bulk.tensor.{0}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes\"\n"
+      "      \".multicast::cluster [%0], [%1, {{{2}}}], [%2], %3;\" ::\n"
+      "      \"r\"(shared_address(to)), \"l\"(from), \"r\"(shared_address(full)), \"h\"(blocks){3} : "
+      "\"memory\");\n"
+      "}}\n",
+      rank, parameters, operands, values);
+}
+
 /// The same the other way, from shared memory.
 std::string send_box(int rank) {
   const Coordinates at(rank, 2);
@@ -57,6 +77,8 @@ std::string send_box(int rank) {
 const std::vector<Helper>& copy_helpers() {
   static const std::array<std::string, 5> boxes = {copy_box(1), copy_box(2), copy_box(3), copy_box(4),
                                                    copy_box(5)};
+  static const std::array<std::string, 5> spread = {spread_box(1), spread_box(2), spread_box(3),
+                                                    spread_box(4), spread_box(5)};
   static const std::array<std::string, 5> sent = {send_box(1), send_box(2), send_box(3), send_box(4),
                                                   send_box(5)};
   static const std::vector<Helper> all = {
@@ -198,6 +220,11 @@ const std::vector<Helper>& copy_helpers() {
       {"copy_box_3d", {"shared_address", "tensor_map"}, boxes[2]},
       {"copy_box_4d", {"shared_address", "tensor_map"}, boxes[3]},
       {"copy_box_5d", {"shared_address", "tensor_map"}, boxes[4]},
+      {"spread_box_1d", {"shared_address", "tensor_map"}, spread[0]},
+      {"spread_box_2d", {"shared_address", "tensor_map"}, spread[1]},
+      {"spread_box_3d", {"shared_address", "tensor_map"}, spread[2]},
+      {"spread_box_4d", {"shared_address", "tensor_map"}, spread[3]},
+      {"spread_box_5d", {"shared_address", "tensor_map"}, spread[4]},
       // To the coordinates on; what lies outside is left out.
       {"send_box_1d", {"shared_address", "tensor_map"}, sent[0]},
       {"send_box_2d", {"shared_address", "tensor_map"}, sent[1]},
@@ -212,6 +239,11 @@ const std::vector<Helper>& copy_helpers() {
        "template <int pending> @ void boxes_read() {\n"
        "  asm volatile(\"cp.async.bulk.wait_group.read %0;\" :: \"n\"(pending) : \"memory\");\n"
        "}\n"},
+      {"boxes_written",
+       {},
+       "template <int pending> @ void boxes_written() {\n"
+       "  asm volatile(\"cp.async.bulk.wait_group %0;\" :: \"n\"(pending) : \"memory\");\n"
+       "}\n"},
       {"fence_copies",
        {},
        // What threads have stored and loaded comes before a later bulk copy to the same place.
@@ -223,6 +255,25 @@ const std::vector<Helper>& copy_helpers() {
        "  if (lane_in_warp() == 0)\n"
        "    asm volatile(\"mbarrier.arrive.shared::cta.b64 _, [%0];\" :: \"r\"(shared_address(full)) : "
        "\"memory\");\n"
+       "}\n"},
+      {"arrive_expecting",
+       {"shared_address", "lane_in_warp"},
+       "@ void arrive_expecting(unsigned long long* full, int bytes) {\n"
+       "  __syncwarp();\n"
+       "  if (lane_in_warp() == 0)\n"
+       "    asm volatile(\"mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\" ::\n"
+       "        \"r\"(shared_address(full)), \"r\"(bytes) : \"memory\");\n"
+       "}\n"},
+      // At the ring of another block: what it is told are loads that are complete, so that no more is
+      // released.
+      {"arrive_at",
+       {"remote_address", "lane_in_warp"},
+       "@ void arrive_at(unsigned long long* ring, int rank) {\n"
+       "  __syncwarp();\n"
+       "  if (lane_in_warp() == 0)\n"
+       "    asm volatile(\"mbarrier.arrive.shared::cluster.b64 _, [%0];\" :: \"r\"(remote_address(ring, "
+       "rank)) "
+       ": \"memory\");\n"
        "}\n"},
       {"expect",
        {"shared_address", "thread_in_block"},

@@ -29,6 +29,9 @@ void KernelPrinter::synchronisation(const ir::Stmt& s) {
     case Kind::BoxesRead:
       text = fmt::format("{}<{}>();", prelude_.use("boxes_read"), sync.pending);
       break;
+    case Kind::BoxesWritten:
+      text = fmt::format("{}<{}>();", prelude_.use("boxes_written"), sync.pending);
+      break;
     case Kind::Registers:
       text = change_registers(sync.number);
       break;
