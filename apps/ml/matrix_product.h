@@ -49,6 +49,8 @@ enum class ProductStep {
   Roles,        ///< by warps that do nothing else
   Staged,       ///< tiles of C go out as boxes, put together in shared memory
   Persistent,   ///< blocks take one tile after the other, so that the next one's boxes come meanwhile
+  Above,        ///< pairs of blocks, one tile above the other, copy what both need of B for each other
+  Beside,       ///< pairs of blocks, one tile beside the other, copy what both need of A for each other
 };
 
 class TensorProduct {
@@ -64,13 +66,18 @@ class TensorProduct {
     s_.assume("K", Assumption::at_least(1));  // there is no box of nothing
     if (t_.a) s_.assume("M", Assumption::multiple(align));
     const Stage out = staged ? s_.stage_out("C") : s_["C"];
-    s_["C"].compute_root().tile("n", "m", "no", "mo", "ni", "mi", columns, rows).gpu_blocks("no", "mo");
+    if (step == ProductStep::Above || step == ProductStep::Beside)
+      make_pairs(step, rows, columns);
+    else
+      s_["C"].compute_root().tile("n", "m", "no", "mo", "ni", "mi", columns, rows).gpu_blocks("no", "mo");
     if (staged) send(out);
     if (step >= ProductStep::Persistent) s_["C"].persistent().raster(Grouped{s_.knob("STRIP", 8)});
-    s_["acc"].compute_at("C", "no").store_in(Memory::Register);
+    s_["acc"].compute_at("C", block_).store_in(Memory::Register);
     s_["acc"].update().split("k", "ko", "ki", depth).reorder("ki", "n", "m", "ko");
     s_["acc"].update().tensor_core({"m"}, {"n"}, {"ki"});
     const Stage a = copy("A", t_.a), b = copy("B", !t_.b);
+    if (step == ProductStep::Above) share(b, !t_.b, 256);
+    if (step == ProductStep::Beside) share(a, t_.a, 128);
     if (step >= ProductStep::Pipelined) s_["acc"].update().pipeline("ko", s_.knob("STAGES", staged ? 4 : 3));
     if (!roles) return s_;
     s_.role("copy", {a, b}, {.warps = 4, .registers = 40});
@@ -94,17 +101,38 @@ class TensorProduct {
     return c;
   }
 
+  /// The tiles of a pair are PAIR rows or columns, of which each has half, as BM or BN says.
+  void make_pairs(ProductStep step, Knob rows, Knob columns) {
+    const bool above = step == ProductStep::Above;
+    const Knob pair = s_.knob("PAIR", above ? 256 : 512);
+    block_ = above ? "mc" : "nc";
+    (above ? m_ : n_) = above ? "mj" : "nj";
+    s_["C"].compute_root().tile("n", "m", "no", "mo", "ni", "mi", above ? columns : pair,
+                                above ? pair : rows);
+    s_["C"].split(above ? "mi" : "ni", block_, above ? m_ : n_, above ? rows : columns);
+    s_["C"].reorder(n_, m_, block_).gpu_blocks("no", "mo").cluster(block_);
+  }
+
+  /// Each block of a pair copies half of the factor's tile: half the panels, or half the rows.
+  void share(const Stage& c, bool along_side, int side) {
+    if (along_side)
+      s_[c].multicast("do");
+    else
+      s_[c].split("d1", "dc", "dr", s_.knob("SHARE", side / 2)).multicast("dc");
+  }
+
   /// The tile of C, PART columns at a time, which are SWIZZLE bytes, through two buffers.
   void send(const Stage& staged) {
     const Knob part = s_.knob("PART", 128 / result_size_), bytes = s_.knob("SWIZZLE", 128);
-    s_["C"].split("ni", "part", "nj", part).reorder("nj", "mi", "part").unroll("part").copy(Copy::Tma);
+    s_["C"].split(n_, "part", "np", part).reorder("np", m_, "part").unroll("part").copy(Copy::Tma);
     s_[staged].compute_at("C", "part").store_in(Memory::Shared).swizzle(bytes);
-    s_[staged].hoist_storage("C", "no").ring_buffer(2);
+    s_[staged].hoist_storage("C", block_).ring_buffer(2);
   }
 
   Schedule s_;
   const int size_, result_size_;
   const Transposed t_;
+  std::string block_ = "no", n_ = "ni", m_ = "mi";  ///< loops of C: the innermost of blocks, and inside
 };
 
 }  // namespace calotype::apps

@@ -352,6 +352,9 @@ class Stage {
   /// The iterations become the blocks of a cluster, by their ranks: 1 to 8, up to 16 where the target allows
   /// it. The loop stands inside the block loops, or inside those of the Func it is computed in.
   Stage& cluster(const LoopName& loop);
+  /// Of a copy by copy(Copy::Tma) that all blocks of a cluster need alike: the iterations of the loop are dealt
+  /// out to the blocks, and what each of them copies goes to the shared memory of all.
+  Stage& multicast(const LoopName& loop);
 
   /// The update is a sum over the `k` loops of products of two operands, and instructions of tensor cores
   /// carry out the tile of it that the named loops are, each list outermost first. `instruction`: "wgmma"

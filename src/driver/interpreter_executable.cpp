@@ -54,8 +54,10 @@ class Device {
       return calotype_refuse(c, name, "memory of a GPU", "host memory",
                              "the buffer is on a GPU, which the interpreter does not reach");
     };
-    interface_.resident = [](void*, calotype_context*, uint32_t, const uint32_t*, uint32_t* blocks) {
-      *blocks = kResidentBlocks;
+    interface_.resident = [](void* s, calotype_context*, uint32_t function, const uint32_t*,
+                             uint32_t* blocks) {
+      const auto cluster = static_cast<std::uint32_t>(self(s).shapes_[function].cluster);
+      *blocks = (kResidentBlocks + cluster - 1) / cluster * cluster;
       return CALOTYPE_GOOD;
     };
   }

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "ir/known_condition.h"
+#include "lower/multicast.h"
 #include "lower/passes.h"
 #include "runtime/plan.h"
 
@@ -20,11 +21,13 @@ using instr::kBulkBytes;
 
 class TensorBox : CopiedLoops {
  public:
-  TensorBox(const LoopTree& tree, StageRef stage, const PlaceIn& place, bool out)
+  /// `blocks` of a cluster have some of the boxes each, and send them to all.
+  TensorBox(const LoopTree& tree, StageRef stage, const PlaceIn& place, bool out, std::int64_t blocks)
       : CopiedLoops(tree, stage, "in boxes",
                     out ? "no copy directive on it, which leaves it to the threads" : "copy(async)"),
         place_(place),
-        out_(out) {}
+        out_(out),
+        blocks_(blocks) {}
 
   ir::Stmt run(const ir::Stmt& loops) {
     find(loops);
@@ -40,9 +43,11 @@ class TensorBox : CopiedLoops {
     for (const Around& loop : loops_) require_no_vector(loop.info.var->name, loop.info.binding);
     finish_rows();
     if (reaches_further_ && !out_) require_room();
+    if (blocks_ > 1) require_all_boxes();
     ir::Stmt s = finished(statement(), conditions_);
     for (auto loop = loops_.rbegin(); loop != loops_.rend(); ++loop)
-      s = ir::for_loop(loop->info, loop->min, loop->extent, s);
+      s = blocks_ > 1 && is_dealt_out(loop->info.var) ? dealt_out(*loop, s)
+                                                      : ir::for_loop(loop->info, loop->min, loop->extent, s);
     return s;
   }
 
@@ -87,12 +92,63 @@ class TensorBox : CopiedLoops {
     return all;
   }
 
+  // ---- Blocks of a cluster that copy for each other
+
+  const LoopInfo& dealt_out_loop() const {
+    return tree_.loop(tree_.scheduled.of(func().id).stages.front().multicast->loop);
+  }
+  bool is_dealt_out(const ir::SymbolPtr& variable) const { return variable == dealt_out_loop().var; }
+
+  /// Iterations of the block's own, which are consecutive.
+  ir::Stmt dealt_out(const Around& loop, const ir::Stmt& body) const {
+    const std::int64_t own = *ir::as_int(loop.extent) / blocks_;
+    const LoopInfo& cluster = tree_.loop(*cluster_around(tree_, func().id));
+    const Expr first = loop.min + (ir::make_var(cluster.var) - cluster.min) * ir::index(own);
+    const Expr iteration = ir::make_var(loop.info.var);
+    return ir::for_loop(loop.info, ir::index(0), ir::index(own),
+                        ir::substitute(body, {{loop.info.var, first + iteration}}));
+  }
+
+  /// What a block is sent is counted by bytes: those of all that is stored, always.
+  void require_all_boxes() const {
+    const LoopInfo& dealt = dealt_out_loop();
+    std::int64_t boxes = 1;
+    bool found = false;
+    for (const Around& loop : loops_) {
+      found |= is_dealt_out(loop.info.var);
+      const std::optional<std::int64_t> extent = ir::as_int(loop.extent);
+      if (!extent || (is_dealt_out(loop.info.var) && *extent % blocks_ != 0))
+        refuse_multicast(tree_, func().id,
+                         fmt::format("the loop '{}' around boxes has {} iterations, and clusters {} blocks",
+                                     loop.info.var->name, ir::to_string(loop.extent), blocks_),
+                         ir::to_string(loop.extent), fmt::format("a multiple of {}", blocks_));
+      boxes *= *extent;
+    }
+    if (!found)
+      refuse_multicast(tree_, func().id, fmt::format("the loop '{}' is part of a box", dealt.name),
+                       dealt.name, "a split of it, the outer part to be dealt out");
+    for (const Expr& condition : conditions_)
+      if (const Expr holds = simple(condition); !ir::is_one(holds))
+        refuse_multicast(
+            tree_, func().id,
+            fmt::format("boxes of '{}' are left out unless {}", func().name, ir::to_string(holds)),
+            ir::to_string(holds), "tiles of which every block has all boxes");
+    std::int64_t bytes = boxes * memory_->type.bytes();
+    for (const std::int64_t extent : extents_) bytes *= extent;
+    if (const std::int64_t stored = stored_bytes(tree_, func().id); bytes != stored)
+      refuse_multicast(
+          tree_, func().id,
+          fmt::format("boxes of '{}' have {} of the {} bytes stored", func().name, bytes, stored),
+          std::to_string(bytes), "boxes that fill the memory");
+  }
+
   // ---- Loops that become sides
 
   /// Makes a loop part of the box, if it can be; refused if it is the first one and cannot.
   bool takes(const Around& loop) {
     const ir::SymbolPtr& variable = loop.info.var;
     const std::optional<std::int64_t> most = ir::constant_upper_bound(loop.extent, tree_.facts);
+    if (blocks_ > 1 && is_dealt_out(variable)) return false;
     if (loop.info.binding != ir::Binding::Serial)
       return ends(fmt::format("the loop '{}' is {}", variable->name, ir::to_string(loop.info.binding)),
                   variable->name, "a serial loop");
@@ -261,11 +317,15 @@ class TensorBox : CopiedLoops {
                            {.index = index_, .slot = ir::index(0), .start = start_});
     const bool of_warp = ring().arrivals > 0;  // a role's
     return ir::box_store({to, ring().ring, !of_warp, map, of_warp},
-                         {.index = index_, .slot = ring().slot, .start = start_});
+                         {.index = index_,
+                          .slot = ring().slot,
+                          .start = start_,
+                          .receivers = blocks_ > 1 ? ir::index((1 << blocks_) - 1) : Expr()});
   }
 
   const PlaceIn& place_;
   const bool out_;
+  const std::int64_t blocks_;
   ir::BufferPtr tensor_, memory_;
   std::vector<Expr> whole_;  ///< coordinates of the element at hand in the tensor
   std::vector<Expr> start_;  ///< of the box there
@@ -279,12 +339,14 @@ class TensorBox : CopiedLoops {
 
 }  // namespace
 
-ir::Stmt box_copy(const LoopTree& tree, StageRef stage, const ir::Stmt& loops, const PlaceIn& place) {
-  return TensorBox(tree, stage, place, false).run(loops);
+ir::Stmt box_copy(const LoopTree& tree, const KernelInfo& kernel, StageRef stage, const ir::Stmt& loops,
+                  const PlaceIn& place) {
+  const std::int64_t blocks = is_multicast(tree, stage.func) ? kernel.cluster : 1;
+  return TensorBox(tree, stage, place, false, blocks).run(loops);
 }
 
 ir::Stmt box_out(const LoopTree& tree, StageRef stage, const ir::Stmt& loops, const PlaceIn& place) {
-  return TensorBox(tree, stage, place, true).run(loops);
+  return TensorBox(tree, stage, place, true, 1).run(loops);
 }
 
 }  // namespace calotype::lower

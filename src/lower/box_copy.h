@@ -11,7 +11,9 @@ namespace calotype::lower {
 /// behind is copied too, or filled with zeros, and nobody reads it. Refused: an innermost loop that is no
 /// side of a box, rows of other than whole 16 bytes, conditions that leave out others than the last, boxes
 /// that would run into what others copy, loops bound to threads, and sources that are no tensors.
-ir::Stmt box_copy(const LoopTree& tree, StageRef stage, const ir::Stmt& loops, const PlaceIn& place);
+/// Of a multicast Func the blocks of the kernel's clusters have some of the boxes each, for all.
+ir::Stmt box_copy(const LoopTree& tree, const KernelInfo& kernel, StageRef stage, const ir::Stmt& loops,
+                  const PlaceIn& place);
 
 /// The same the other way: boxes of an output, out of shared memory.
 ir::Stmt box_out(const LoopTree& tree, StageRef stage, const ir::Stmt& loops, const PlaceIn& place);

@@ -62,7 +62,7 @@ ir::Stmt copy_in_bulk(const LoopTree& tree, const KernelInfo& kernel, StageRef s
     return by_one(ir::block(
         {box_out(tree, stage, loops, place), ir::synchronise({.kind = ir::SyncInfo::Kind::BoxesCommit})}));
   const ir::Stmt copy = tree.scheduled.of(stage.func).copy == Copy::Tma
-                            ? box_copy(tree, stage, loops, place)
+                            ? box_copy(tree, kernel, stage, loops, place)
                             : row_copy(tree, stage, loops, open, by_one);
   const ir::Stmt rest = rest_of(loops);
   return rest ? ir::block({copy, by_one(rest)}) : copy;

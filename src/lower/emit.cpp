@@ -125,7 +125,7 @@ class Emitter {
       case NodeKind::Publish:
         return emit_publish(node.stage);
       case NodeKind::Sync:
-        return ir::synchronise(node.sync, node.slot);
+        return ir::synchronise(node.sync, node.slot, node.rank);
       case NodeKind::First:
       case NodeKind::Ahead:
       case NodeKind::Behind:

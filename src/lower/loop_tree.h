@@ -65,6 +65,7 @@ struct Node {
   std::int64_t count = 0;  ///< First, Ahead, Behind; Role: which of the kernel's
   ir::SyncInfo sync;       ///< Sync
   Expr slot;               ///< Sync of a ring: which slot
+  Expr rank;               ///< Sync of a ring: of which block of the cluster; undefined: of this one
   const instr::Instruction* instruction = nullptr;  ///< Body: what carries it out, set by the pipeline pass
   std::vector<Node> children;
 };
@@ -243,6 +244,8 @@ struct RingUse {
 struct Channel {
   std::vector<FuncId> funcs;
   std::size_t full = 0, empty = 0;  ///< into LoopTree::rings: what tells readers and writers to go on
+  /// Blocks whose readers tell the writers: of a cluster, where they copy for each other.
+  std::int64_t blocks = 1;
 };
 
 /// How a stage reads what other threads hold in registers, set by the tiles pass: a layout is converted.

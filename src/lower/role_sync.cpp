@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "lower/multicast.h"
+
 namespace calotype::lower {
 namespace {
 
@@ -107,13 +109,34 @@ class Exchange {
                by_threads = !writes && std::any_of(first, last, [&](const Node& n) {
                  return touches(channel, n) && !multiplies(n);
                });
-    Node behind = at_ring(Kind::Arrive, writes ? channel.full : channel.empty);
-    behind.sync.fence = by_threads;
     const auto begin = first - nodes.begin();
-    nodes.insert(last, std::move(behind));
+    const std::vector<Node> behind = writes ? std::vector{filled(channel)} : given_back(channel, by_threads);
+    nodes.insert(last, behind.begin(), behind.end());
     nodes.insert(nodes.begin() + begin,
                  at_ring(Kind::Await, writes ? channel.empty : channel.full,
                          names(channel) + (writes ? ": the slot has been read" : " complete")));
+  }
+
+  /// The slot has been written, but for what blocks of the cluster send to it: here, or to each other.
+  Node filled(const Channel& channel) const {
+    Node node = at_ring(Kind::Arrive, channel.full);
+    for (const FuncId func : channel.funcs)
+      if (channel.blocks > 1 && is_multicast(tree_, func)) node.sync.bytes += stored_bytes(tree_, func);
+    return node;
+  }
+
+  /// It has been read: all who write to it are told.
+  std::vector<Node> given_back(const Channel& channel, bool by_threads) const {
+    Node node = at_ring(Kind::Arrive, channel.empty);
+    node.sync.fence = by_threads;
+    if (channel.blocks == 1) return {node};
+    std::vector<Node> all;
+    for (std::int64_t rank = 0; rank < channel.blocks; ++rank) {
+      all.push_back(node);
+      all.back().rank = ir::index(rank);
+      node.sync.fence = false;  // one is enough
+    }
+    return all;
   }
 
   static bool is_fence(const Node& node) {

@@ -6,8 +6,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lower/passes.h"
 #include "schedule/gpu.h"
+#include "schedule/roles.h"
 
 namespace calotype::lower {
 namespace {
@@ -29,6 +32,31 @@ bool uses(const ir::Stmt& s, const ir::SymbolPtr& symbol) {
   return found;
 }
 
+bool has_roles(const ir::Stmt& s) {
+  bool found = false;
+  ir::visit(s, [&](const ir::Stmt& n) { found |= is_role(n); });
+  return found;
+}
+
+/// What is done once, not for each tile.
+bool stays(const ir::Stmt& s) {
+  using Kind = ir::SyncInfo::Kind;
+  return s->kind == ir::StmtKind::Barrier &&
+         (s->sync().kind == Kind::Registers || s->sync().kind == Kind::Cluster);
+}
+
+/// Blocks that reach into each other all run meanwhile.
+ir::Stmt between_blocks(const LoopTree& tree, StageRef kernel, const ir::Stmt& roles) {
+  const bool reach = std::any_of(tree.channels.begin(), tree.channels.end(), [&](const Channel& c) {
+    const FuncId root = schedule::outermost(tree.scheduled, c.funcs.front());
+    return c.blocks > 1 && root == kernel.func;
+  });
+  if (!reach) return roles;
+  using Kind = ir::SyncInfo::Kind;
+  return ir::block({ir::barrier("every block of the cluster runs", Kind::Cluster), roles,
+                    ir::barrier("no block of the cluster reaches into another one any more", Kind::Cluster)});
+}
+
 /// Down to what runs behind the registers of a role, with the names around it that it uses.
 ir::Stmt in_each_role(const ir::Stmt& body, const std::function<ir::Stmt(const ir::Stmt&)>& change) {
   const auto inside = [&](const ir::Stmt& s) { return in_each_role(s, change); };
@@ -41,12 +69,16 @@ ir::Stmt in_each_role(const ir::Stmt& body, const std::function<ir::Stmt(const i
     };
     return in_each_role(body->body(), named);
   }
-  if (body->kind != ir::StmtKind::Block || body->stmts.empty() ||
-      body->stmts.front()->kind != ir::StmtKind::Barrier ||
-      body->stmts.front()->sync().kind != ir::SyncInfo::Kind::Registers)
-    return change(body);
-  const std::vector<ir::Stmt> rest(body->stmts.begin() + 1, body->stmts.end());
-  return ir::block({body->stmts.front(), inside(rest.size() == 1 ? rest.front() : ir::block(rest))});
+  if (body->kind != ir::StmtKind::Block) return change(body);
+  // Registers, and barriers around all roles, stay where they are.
+  std::vector<ir::Stmt> parts, rest;
+  for (const ir::Stmt& s : body->stmts) (stays(s) ? parts : rest).push_back(s);
+  if (parts.empty()) return change(body);
+  const auto first =
+      std::find_if(body->stmts.begin(), body->stmts.end(), [](const auto& s) { return !stays(s); });
+  parts.insert(parts.begin() + (first - body->stmts.begin()),
+               inside(rest.size() == 1 ? rest.front() : ir::block(rest)));
+  return ir::block(std::move(parts));
 }
 
 }  // namespace
@@ -73,13 +105,11 @@ ir::Stmt run_roles(const LoopTree& tree, StageRef kernel, std::vector<ir::Stmt> 
     part = ir::note({.text = fmt::format("role {}: {}", asked.name, asked.origin)}, part);
     rest = rest ? by_role(thread < ir::index(role.first + role.threads), {part, rest}) : part;
   }
-  return ir::for_loop(all, ir::index(0), ir::index(info.all_threads()), rest);
+  return between_blocks(tree, kernel, ir::for_loop(all, ir::index(0), ir::index(info.all_threads()), rest));
 }
 
 ir::Stmt within_roles(const ir::Stmt& body, const std::function<ir::Stmt(const ir::Stmt&)>& change) {
-  bool roles = false;
-  ir::visit(body, [&](const ir::Stmt& s) { roles |= is_role(s); });
-  return roles ? in_each_role(body, change) : change(body);
+  return has_roles(body) ? in_each_role(body, change) : change(body);
 }
 
 }  // namespace calotype::lower

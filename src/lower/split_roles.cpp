@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "lower/multicast.h"
 #include "lower/passes.h"
 #include "schedule/gpu.h"
 #include "schedule/roles.h"
@@ -47,7 +48,9 @@ class Splitter {
 
   void run(Node& nest) {
     Node& block = innermost_block(nest);
+    require_own_sums(block);
     make_channels(block);
+    share_channels();
     std::vector<Node> parts, realised;
     const std::vector<RoleInfo>& roles = tree_.kernels.at(kernel_).roles;
     for (std::size_t r = 0; r < roles.size(); ++r) {
@@ -131,6 +134,30 @@ class Splitter {
 
   // ---- Channels
 
+  /// Barriers of a cluster count all threads of its blocks, not those of a role.
+  void require_own_sums(const Node& block) const {
+    visit(block, [&](const Node& node, const std::vector<const Node*>&) {
+      if (node.kind != NodeKind::Send || !tree_.reductions.at(node.stage).in_cluster()) return;
+      const schedule::Role& role = tree_.scheduled.roles[role_of(node.stage.func)];
+      const std::string& name = tree_.func(node.stage.func).name;
+      refuse_role(tree_, role, node.stage.func,
+                  fmt::format("blocks of a cluster have partial results of '{}', and roles", name), name,
+                  "a cluster whose blocks have their own results; or no roles");
+    });
+  }
+
+  /// Blocks that copy for each other wait until a slot is free in all of them.
+  void share_channels() {
+    const std::int64_t cluster = tree_.kernels.at(kernel_).cluster;
+    for (Channel& c : tree_.channels) {
+      const bool shared =
+          std::any_of(c.funcs.begin(), c.funcs.end(), [&](FuncId func) { return is_multicast(tree_, func); });
+      if (!shared || c.blocks > 1) continue;
+      c.blocks = cluster;
+      tree_.rings[c.empty].arrivals *= static_cast<int>(cluster);
+    }
+  }
+
   void make_channels(const Node& block) {
     visit(block, [&](const Node& node, const std::vector<const Node*>&) {
       if (node.kind != NodeKind::Body) return;
@@ -168,6 +195,7 @@ class Splitter {
                       name, role.name, tree_.scheduled.roles[to].name),
           name, "store_in(shared) and copy(tma) on it, or one role for both");
     if (tree_.channel_of(func)) return require_one_reader(func, to);
+    if (is_multicast(tree_, func)) require_common(tree_, func);
     readers_[func] = to;
     join(func, to);
   }
@@ -268,10 +296,6 @@ void give_roles(const LoopTree& tree, FuncId root, KernelInfo& kernel) {
     kernel.roles.push_back(info);
   }
   const schedule::Role& computing = tree.scheduled.roles[all.front()];
-  if (kernel.cluster > 1)
-    refuse_role(tree, computing, root,
-                fmt::format("the blocks of '{}' are in clusters", tree.func(root).name),
-                fmt::format("clusters of {}", kernel.cluster), "no cluster, or no roles");
   if (kernel.threads[1] * kernel.threads[2] > 1)
     refuse_role(tree, computing, root, "loops of the block are bound to threads along y or z",
                 std::to_string(kernel.threads[1] * kernel.threads[2]), "gpu_threads along x alone");

@@ -21,27 +21,46 @@ class TileOrder {
       : f_(f), sched_(sched), facts_(facts) {}
 
   void run() {
-    tiles_ = simple(f_.grid[0] * f_.grid[1] * f_.grid[2]);
+    grid_ = f_.grid;
+    grid_[0] = simple(grid_[0] / cluster());
+    tiles_ = simple(grid_[0] * grid_[1] * grid_[2]);
     tile_ = number("tile", tiles_);
     const auto blocks = f_.block_vars;
-    f_.block_vars = {tile_, nullptr, nullptr};
-    if (!sched_.persistent_origin.empty()) {
-      f_.block_vars[0] = number("block", tiles_);
+    const bool persistent = !sched_.persistent_origin.empty();
+    block_ = persistent || f_.cluster > 1 ? number("block", simple(tiles_ * cluster())) : tile_;
+    f_.block_vars = {block_, nullptr, nullptr};
+    if (persistent) {
       f_.resident_blocks = ir::make_symbol(ir::SymbolKind::Thread, "blocks");
-      facts_.set_range(f_.resident_blocks, ir::index(1), tiles_);
-      f_.body =
-          within_roles(f_.body, [&](const ir::Stmt& part) { return tile_after_tile(decoded(part, blocks)); });
+      facts_.set_range(f_.resident_blocks, cluster(), simple(tiles_ * cluster()));
+      facts_.set_multiple(f_.resident_blocks, f_.cluster);
+      f_.body = within_roles(f_.body, [&](const ir::Stmt& part) {
+        return in_cluster([&] { return tile_after_tile(decoded(part, blocks)); });
+      });
     } else {
-      f_.body = decoded(f_.body, blocks);
+      f_.body = in_cluster([&] {
+        const ir::Stmt body = decoded(f_.body, blocks);
+        return f_.cluster == 1 ? body : ir::let_stmt(tile_, first_tile(), body);
+      });
     }
-    f_.grid = {tiles_, ir::index(1), ir::index(1)};
+    f_.grid = {simple(tiles_ * cluster()), ir::index(1), ir::index(1)};
   }
 
  private:
   using BlockVars = std::array<ir::SymbolPtr, 3>;
 
+  Expr cluster() const { return ir::index(f_.cluster); }
+  /// Blocks of a cluster have one tile together.
+  Expr first_tile() const { return ir::make_var(block_) / cluster(); }
+
+  /// What `body` makes, with the block's rank in its cluster as a name.
+  ir::Stmt in_cluster(const std::function<ir::Stmt()>& body) {
+    if (f_.cluster == 1) return body();
+    rank_ = number("rank", cluster());
+    return ir::let_stmt(rank_, ir::make_var(block_) % cluster(), body());
+  }
+
   ir::Stmt tile_after_tile(const ir::Stmt& body) {
-    const Expr first = ir::make_var(f_.block_vars[0]), step = ir::make_var(f_.resident_blocks);
+    const Expr first = simple(first_tile()), step = simple(ir::make_var(f_.resident_blocks) / cluster());
     ir::LoopInfo loop{.var = ir::make_symbol(ir::SymbolKind::Loop, "round"),
                       .origin = sched_.persistent_origin};
     const Expr round = ir::make_var(loop.var), one = ir::index(1);
@@ -65,7 +84,7 @@ class TileOrder {
     blocks_ = blocks;
     const Expr tile = ir::make_var(tile_);
     if (!blocks_[2]) return sched_.raster_strip == 0 ? rows(tile, all) : strips(tile, all);
-    const Expr plane = simple(f_.grid[0] * f_.grid[1]);
+    const Expr plane = simple(grid_[0] * grid_[1]);
     const ir::Stmt body = named(2, tile / plane, all);
     return sched_.raster_strip == 0 ? rows(tile % plane, body) : strips(tile % plane, body);
   }
@@ -73,13 +92,13 @@ class TileOrder {
   /// The first axis moves fastest.
   ir::Stmt rows(const Expr& tile, ir::Stmt body) {
     if (!blocks_[1]) return named(0, tile, body);
-    return named(0, tile % f_.grid[0], named(1, tile / f_.grid[0], body));
+    return named(0, tile % grid_[0], named(1, tile / grid_[0], body));
   }
 
   /// Strips of some tiles along the second axis, the last perhaps of fewer: inside one the second axis moves
   /// fastest.
   ir::Stmt strips(const Expr& tile, ir::Stmt body) {
-    const Expr across = f_.grid[0], down = f_.grid[1];
+    const Expr across = grid_[0], down = grid_[1];
     const ir::SymbolPtr whole = number("strip", down + ir::index(1)), first = number("strip_first", down),
                         width = number("strip_width", down + ir::index(1));
     facts_.set_range(whole, ir::index(1), down);
@@ -94,17 +113,26 @@ class TileOrder {
 
   /// Along an axis. The least of the value and the last says what is so, for those who see the value alone.
   ir::Stmt named(int axis, const Expr& value, const ir::Stmt& body) {
-    const ir::SymbolPtr symbol = number(blocks_[axis]->name, f_.grid[axis]);
-    return ir::let_stmt(symbol, min(value, f_.grid[axis] - ir::index(1)),
-                        ir::substitute(body, {{blocks_[axis], ir::make_var(symbol)}}));
+    const ir::SymbolPtr symbol = number(blocks_[axis]->name, grid_[axis]);
+    const Expr number = ir::make_var(symbol);
+    const bool of_cluster = axis == 0 && f_.cluster > 1;
+    const Expr block = of_cluster ? number * cluster() + ir::make_var(rank_) : number;
+    ir::Stmt inside = ir::substitute(body, {{blocks_[axis], block}});
+    if (of_cluster)  // and it is divided by the cluster's size everywhere
+      inside = ir::rewrite_exprs(
+          inside, [&](const Expr& e) { return e.defined() && ir::uses(e, symbol) ? simple(e) : e; });
+    return ir::let_stmt(symbol, min(value, grid_[axis] - ir::index(1)), inside);
   }
 
   Function& f_;
   const schedule::StageSchedule& sched_;
   ir::Facts& facts_;
+  std::array<Expr, 3> grid_;  ///< of tiles
   Expr tiles_;
-  ir::SymbolPtr tile_;  ///< its number
-  BlockVars blocks_;    ///< what it stands for
+  ir::SymbolPtr tile_;   ///< its number
+  ir::SymbolPtr block_;  ///< of the block that runs
+  ir::SymbolPtr rank_;   ///< in its cluster
+  BlockVars blocks_;     ///< what it stands for
 };
 
 }  // namespace
@@ -113,16 +141,15 @@ void order_tiles(Function& f, const LoopTree& tree, StageRef stage, ir::Facts& f
   const schedule::StageSchedule& sched = tree.schedule_of(stage);
   if (sched.persistent_origin.empty() && sched.raster_strip == 0) return;
   if (!f.block_vars[0]) return;  // nothing is to be done, and there is no block loop any more
-  if (f.cluster > 1)
+  if (f.cluster > 1 && !sched.persistent_origin.empty() && tree.kernels.at(stage).roles.empty())
     throw Error({.kind = ErrorKind::Schedule,
-                 .message = fmt::format(
-                     "the blocks of '{}' are in clusters, which take the tiles of a grid in its order",
-                     tree.func(stage.func).name),
+                 .message = fmt::format("the blocks of '{}' are in clusters, which meet once",
+                                        tree.func(stage.func).name),
                  .func = tree.func(stage.func).name,
                  .stage = lang::stage_name(tree.func(stage.func), stage.stage),
-                 .directive = sched.persistent_origin.empty() ? sched.raster_origin : sched.persistent_origin,
+                 .directive = sched.persistent_origin,
                  .value = fmt::format("clusters of {}", f.cluster),
-                 .legal = "no cluster, or neither persistent nor raster"});
+                 .legal = "roles, which copy by multicast; or no cluster, or not persistent"});
   TileOrder(f, sched, facts).run();
 }
 

@@ -11,7 +11,7 @@ enum { PORTABLE_BLOCKS = 8 };
 
 static calotype_error_kind prepare(calotype_context* context, const calotype_cuda_device* device,
                                    calotype_cu_handle function, const char* name, uint32_t blocks,
-                                   uint32_t threads, uint32_t shared_bytes) {
+                                   uint32_t threads, uint32_t shared_bytes, uint32_t* blocks_at_once) {
   const calotype_cuda* cuda = device->driver;
   calotype_cu_launch_attribute cluster;
   calotype_cu_launch launch;
@@ -37,6 +37,7 @@ static calotype_error_kind prepare(calotype_context* context, const calotype_cud
   launch.attribute_count = 1;
   kind = calotype_cuda_result_of(context, cuda, cuda->clusters_that_fit(&fit, function, &launch), name,
                                  "asking whether a cluster fits");
+  *blocks_at_once = fit > 0 ? (uint32_t)fit * blocks : 0;
   if (kind || fit > 0) return kind;
   snprintf(value, sizeof value, "%u", blocks);
   return calotype_fail_legal(
@@ -48,11 +49,12 @@ static calotype_error_kind prepare(calotype_context* context, const calotype_cud
 calotype_error_kind calotype_cuda_kernel_cluster(calotype_context* context,
                                                  const calotype_cuda_device* device,
                                                  calotype_cu_handle function, const char* name,
-                                                 uint32_t blocks, uint32_t threads, uint32_t shared_bytes) {
+                                                 uint32_t blocks, uint32_t threads, uint32_t shared_bytes,
+                                                 uint32_t* blocks_at_once) {
   calotype_error_kind kind = calotype_cuda_enter(context, device);
   if (kind) return kind;
   const int mode = calotype_cuda_leave_capture(device);
-  kind = prepare(context, device, function, name, blocks, threads, shared_bytes);
+  kind = prepare(context, device, function, name, blocks, threads, shared_bytes, blocks_at_once);
   calotype_cuda_return_to_capture(device, mode);
   calotype_cuda_leave(device);
   return kind;

@@ -55,6 +55,7 @@ typedef struct calotype_cuda_kernel {
   /* The answer of the driver for blocks of as many threads as the upper half says: how many of them run on a
    * multiprocessor at one time; 0: not asked yet. Atomic accesses only. */
   uint64_t resident;
+  uint32_t clustered; /* blocks in all clusters that run at one time; 0: they are in none */
 } calotype_cuda_kernel;
 
 /* Loading and its like may do what a capture of this thread's streams does not allow otherwise; it is no part

@@ -191,6 +191,10 @@ static calotype_error_kind session_resident(void* state, calotype_context* conte
   const calotype_cuda_session* session = state;
   calotype_cuda_kernel* kernel = &session->kernels[function];
   const uint32_t threads = block[0] * block[1] * block[2];
+  if (kernel->clustered > 0) {
+    *blocks = kernel->clustered;
+    return CALOTYPE_GOOD;
+  }
   uint64_t known = __atomic_load_n(&kernel->resident, __ATOMIC_RELAXED);
   if (known >> 32 != threads) {
     int each = 0;

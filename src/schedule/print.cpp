@@ -122,6 +122,9 @@ void print_storage(const Scheduled& s, const lang::FuncDef& f, const FuncSchedul
     out += fmt::format("  swizzled in rows of {} bytes  [{}]\n", storage.swizzle, storage.swizzle_origin);
   if (!own.copy_origin.empty())
     out += fmt::format("  copied by {}  [{}]\n", text_of(own.copy), own.copy_origin);
+  if (const auto& multicast = own.stages.front().multicast)
+    out += fmt::format("  iterations of {} dealt out to the blocks of the cluster  [{}]\n",
+                       s.loop(multicast->loop).name, multicast->origin);
   if (own.slide)
     out += fmt::format("  slides along {} of {}, {} ahead  [{}]\n", s.loop(own.slide->dim).name,
                        lang::stage_name(s.graph.func(own.slide->func), own.slide->stage), own.slide->depth,

@@ -67,6 +67,12 @@ struct SoftwarePipeline {
   std::string origin;
 };
 
+/// Boxes that each block of a cluster copies for all of them.
+struct Multicast {
+  LoopId loop;  ///< whose iterations are dealt out to the blocks
+  std::string origin;
+};
+
 /// A sum of products that instructions of tensor cores carry out, a tile at a time.
 struct TensorCore {
   std::vector<LoopId> m, n, k;  ///< loops of the tile, outermost first
@@ -82,6 +88,7 @@ struct StageSchedule {
   std::vector<Prefetch> prefetches;
   std::vector<SoftwarePipeline> pipelines;
   std::optional<TensorCore> tensor_core;
+  std::optional<Multicast> multicast;
   std::string atomic_origin;      ///< the directive by which its updates may be atomic; empty: none
   std::string persistent_origin;  ///< the directive by which blocks go from tile to tile; empty: none
   std::int64_t raster_strip = 0;  ///< tiles of a strip along the second block loop; 0: row by row

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "instr/tensor_sum.h"
 #include "sim/tile.h"
 
@@ -210,7 +212,9 @@ void run_wide_product(Machine& m, Warp& warp, const Instruction& i) {
 
 void Machine::compute(Warp& warp, Product& product) {
   if (product.computed) return;
+  const LaneMask here = std::exchange(warp.mask, warp.live);  // of where the warp has come by now
   multiply(*this, warp, *product.instruction, product.first, product.adds);
+  warp.mask = here;
   product.computed = true;
 }
 

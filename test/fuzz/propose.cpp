@@ -65,6 +65,7 @@ const std::vector<Proposer>& proposers() {
       {"pipeline", Turn::Storage, 10, false, true, propose_pipeline, 12},
       {"swizzle", Turn::Storage, 6, false, true, propose_swizzle, 6},
       {"stage_out", Turn::Graph, 3, true, true, propose_stage_out},
+      {"multicast", Turn::Storage, 1, false, true, propose_multicast, 0},
       {"role", Turn::Storage, 1, false, true, propose_role, 0},
   };
   return all;

@@ -90,6 +90,7 @@ void propose_specialize(Draft&);
 void propose_specialize_fail(Draft&);
 void propose_tensor_core(Draft&);
 void propose_role(Draft&);
+void propose_multicast(Draft&);
 void propose_stage_out(Draft&);
 void propose_trace(Draft&);
 void propose_copy(Draft&);

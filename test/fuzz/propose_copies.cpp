@@ -64,6 +64,15 @@ void propose_swizzle(Draft& d) {
   d.record_stage([&](Stage& s) { s.swizzle(bytes); });
 }
 
+/// A serial loop of a copy: mostly of none by a role.
+void propose_multicast(Draft& d) {
+  d.stage = 0;
+  const std::vector<std::string> loops = d.free_loops();
+  if (!copies_at_a_loop(d) || loops.empty()) return;
+  const std::string loop = d.random.pick(loops);
+  d.record_stage([&](Stage& s) { s.multicast(loop); });
+}
+
 /// The innermost loops of a sum, whatever is summed: mostly no product that tensor cores have.
 void propose_tensor_core(Draft& d) {
   if (d.stage == 0) return;

@@ -25,6 +25,8 @@ void add_steps(OperatorRegistration registration, Transposed t) {
   add("tensor_roles", "the same, by warps of their own", ProductStep::Roles);
   add("tensor_staged", "the same, tiles of C sent as boxes", ProductStep::Staged);
   add("tensor", "the same, one tile after the other in each block", ProductStep::Persistent);
+  add("tensor_above", "the same, pairs of blocks with the same columns of B", ProductStep::Above);
+  add("tensor_beside", "the same, pairs of blocks with the same rows of A", ProductStep::Beside);
 }
 
 [[maybe_unused]] const bool added = [] {

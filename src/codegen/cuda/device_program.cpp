@@ -73,12 +73,13 @@ class DeviceProgram::Module {
   }
 
   /// Of a kernel whose blocks run in clusters.
-  void prepare_cluster(const calotype_cuda_kernel& kernel, const std::string& name,
+  void prepare_cluster(calotype_cuda_kernel& kernel, const std::string& name,
                        const lower::Function& f) const {
     calotype_context context{};
-    if (calotype_cuda_kernel_cluster(
-            &context, &device_.raw(), kernel.function, name.c_str(), static_cast<std::uint32_t>(f.cluster),
-            static_cast<std::uint32_t>(f.max_threads), kernel.shared_bytes) != CALOTYPE_GOOD)
+    if (calotype_cuda_kernel_cluster(&context, &device_.raw(), kernel.function, name.c_str(),
+                                     static_cast<std::uint32_t>(f.cluster),
+                                     static_cast<std::uint32_t>(f.max_threads), kernel.shared_bytes,
+                                     &kernel.clustered) != CALOTYPE_GOOD)
       throw_error(context.error);
   }
 

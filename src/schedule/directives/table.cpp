@@ -46,6 +46,7 @@
   X(gpu_warps)          \
   X(gpu_tile)           \
   X(cluster)            \
+  X(multicast)          \
   X(partition)          \
   X(specialize)         \
   X(specialize_fail)    \
