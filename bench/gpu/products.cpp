@@ -15,7 +15,8 @@
 namespace calotype::bench {
 namespace {
 
-constexpr int kRounds = 7, kBursts = 15, kSets = 3, kSamples = 500;
+constexpr int kRounds = 7, kBursts = 15, kLeastSets = 3, kSamples = 500;
+constexpr std::size_t kLeastBytes = std::size_t{150} << 20;  // of all sets: three times a large cache
 constexpr double kSecondsOfARound = 0.02, kExpectedRate = 700e12;
 constexpr unsigned kPauseMicroseconds = 60000;
 
@@ -127,13 +128,15 @@ class Sides {
     source = chosen.source;
     kernel_.emplace(pipeline, cli::with_knobs(chosen.schedule, knobs));
     const Arguments host = make_arguments(pipeline, p.sizes());
-    for (std::size_t set = 0; set < kSets; ++set) {
-      for (std::size_t i = 0; i < host.inputs.size(); ++i) fill(host.inputs[i], 3 * set + i + 1);
+    const int sets = number_of_sets(host);
+    for (int set = 0; set < sets; ++set) {
+      for (std::size_t i = 0; i < host.inputs.size(); ++i)
+        fill(host.inputs[i], static_cast<std::uint64_t>(3 * set) + i + 1);
       sets_.emplace_back(device, pipeline, host);
       results_.push_back(std::make_unique<cuda::DeviceMemory>(device, bytes_of(host.outputs[0])));
     }
-    ours(kSets - 1, clock_.stream());
-    const Buffer sums = their_sums(device, kSets - 1);
+    ours(sets - 1, clock_.stream());
+    const Buffer sums = their_sums(device, sets - 1);
     sets_.back().download_outputs(host);
     check(p, host, sums);
   }
@@ -147,7 +150,14 @@ class Sides {
   std::string source;
 
  private:
-  static std::size_t index(int set) { return static_cast<std::size_t>(set % kSets); }
+  /// So many that none is still in a cache when its turn comes.
+  static int number_of_sets(const Arguments& host) {
+    std::size_t bytes = bytes_of(host.outputs[0]);
+    for (const Buffer& input : host.inputs) bytes += bytes_of(input);
+    return std::max(kLeastSets, static_cast<int>(kLeastBytes / bytes));
+  }
+
+  std::size_t index(int set) const { return static_cast<std::size_t>(set) % sets_.size(); }
 
   void enqueue_theirs(const VendorProduct& product, int set, void* result) const {
     const std::vector<calotype_argument>& all = sets_[index(set)].all();
