@@ -14,20 +14,28 @@ struct Transposed {
   bool a = false, b = false;
 };
 
-/// acc(n, m) is the sum over k of A(k, m) * B(n, k), in f32 or s32; C is that in the result's type.
-inline Pipeline matrix_product(const std::string& name, const OperatorTypes& types, Transposed t) {
-  const Type type = types.of("A"), result = types.of("C");
-  const Type sums = type.is_float() ? Float(32) : Int(32);
-  Dim M("M"), N("N"), K("K");
-  ImageParam A(type, t.a ? std::vector<Expr>{M, K} : std::vector<Expr>{K, M}, "A");
-  ImageParam B(types.of("B"), t.b ? std::vector<Expr>{K, N} : std::vector<Expr>{N, K}, "B");
-  Var n("n"), m("m");
-  RDom k(0, K, "k");
+/// The factors, and acc(n, m), the sum over k of A(k, m) * B(n, k), in f32 or s32.
+struct SumOfProducts {
+  SumOfProducts(const OperatorTypes& types, Transposed t)
+      : A(types.of("A"), t.a ? std::vector<Expr>{M, K} : std::vector<Expr>{K, M}, "A"),
+        B(types.of("B"), t.b ? std::vector<Expr>{K, N} : std::vector<Expr>{N, K}, "B") {
+    const Type sums = types.of("A").is_float() ? Float(32) : Int(32);
+    RDom k(0, K, "k");
+    acc(n, m) += cast(sums, t.a ? A(m, k) : A(k, m)) * cast(sums, t.b ? B(k, n) : B(n, k));
+  }
 
-  Func acc("acc"), C("C");
-  acc(n, m) += cast(sums, t.a ? A(m, k) : A(k, m)) * cast(sums, t.b ? B(k, n) : B(n, k));
-  C(n, m) = cast(result, acc(n, m));
-  return Pipeline(name, {A, B}, {Output(C, {N, M})});
+  Dim M{"M"}, N{"N"}, K{"K"};
+  Var n{"n"}, m{"m"};
+  ImageParam A, B;
+  Func acc{"acc"};
+};
+
+/// C is the sums in the result's type.
+inline Pipeline matrix_product(const std::string& name, const OperatorTypes& types, Transposed t) {
+  SumOfProducts p(types, t);
+  Func C("C");
+  C(p.n, p.m) = cast(types.of("C"), p.acc(p.n, p.m));
+  return Pipeline(name, {p.A, p.B}, {Output(C, {p.N, p.M})});
 }
 
 /// How far a schedule on tensor cores goes; each step has those before it.
