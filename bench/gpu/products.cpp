@@ -228,27 +228,31 @@ nlohmann::ordered_json measure(const Product& p, const std::string& schedule, co
   return result;
 }
 
+struct Size {
+  std::int64_t m, n, k;
+};
+
+Product product_of(const std::string& type, const std::string& form, Size s, bool gelu = false) {
+  const Type of = type == "bf16" ? BFloat(16) : type == "f16" ? Float(16) : Int(8);
+  const std::string op = (form == "nn" ? "matmul" : "matmul_" + form) + (gelu ? "_bias_gelu" : "");
+  const Type result = of.is_float() ? of : Int(32);
+  return {op, type, form, {of, result, s.m, s.n, s.k, form[0] == 't', form[1] == 't'}, gelu};
+}
+
 std::vector<Product> all_products() {
-  struct Size {
-    std::int64_t m, n, k;
-  };
   constexpr Size squares[] = {{8192, 8192, 8192}, {4096, 4096, 4096}, {2048, 2048, 2048}, {1024, 1024, 1024}};
   constexpr Size others[] = {{4000, 4160, 4096}, {4000, 4160, 4104}, {8192, 4096, 4096}};
   std::vector<Product> all;
-  const auto add = [&](const char* type, const std::string& form, Size s) {
-    const Type of = std::string(type) == "bf16"  ? BFloat(16)
-                    : std::string(type) == "f16" ? Float(16)
-                                                 : Int(8);
-    const std::string op = form == "nn" ? "matmul" : "matmul_" + form;
-    all.push_back(
-        {op, type, form, {of, of.is_float() ? of : Int(32), s.m, s.n, s.k, form[0] == 't', form[1] == 't'}});
-  };
   for (const char* type : {"bf16", "f16"})
     for (const char* form : {"nn", "nt", "tn", "tt"}) {
-      for (const Size& s : squares) add(type, form, s);
-      for (const Size& s : others) add(type, form, s);
+      for (const Size& s : squares) all.push_back(product_of(type, form, s));
+      for (const Size& s : others) all.push_back(product_of(type, form, s));
     }
-  for (const Size& s : squares) add("s8", "nt", s);
+  for (const Size& s : squares) all.push_back(product_of("s8", "nt", s));
+  for (const char* type : {"bf16", "f16"})
+    for (const char* form : {"nn", "nt"})
+      for (const Size& s : {Size{8192, 4096, 4096}, {8192, 8192, 8192}})
+        all.push_back(product_of(type, form, s, true));
   return all;
 }
 
