@@ -14,32 +14,28 @@ struct Transposed {
   bool a = false, b = false;
 };
 
-/// acc(n, m) is the sum over k of A(k, m) * B(n, k), in f32 or s32; C is that in the result's type.
+/// The factors, and acc(n, m), the sum over k of A(k, m) * B(n, k), in f32 or s32.
+struct SumOfProducts {
+  SumOfProducts(const OperatorTypes& types, Transposed t)
+      : A(types.of("A"), t.a ? std::vector<Expr>{M, K} : std::vector<Expr>{K, M}, "A"),
+        B(types.of("B"), t.b ? std::vector<Expr>{K, N} : std::vector<Expr>{N, K}, "B") {
+    const Type sums = types.of("A").is_float() ? Float(32) : Int(32);
+    RDom k(0, K, "k");
+    acc(n, m) += cast(sums, t.a ? A(m, k) : A(k, m)) * cast(sums, t.b ? B(k, n) : B(n, k));
+  }
+
+  Dim M{"M"}, N{"N"}, K{"K"};
+  Var n{"n"}, m{"m"};
+  ImageParam A, B;
+  Func acc{"acc"};
+};
+
+/// C is the sums in the result's type.
 inline Pipeline matrix_product(const std::string& name, const OperatorTypes& types, Transposed t) {
-  const Type type = types.of("A"), result = types.of("C");
-  const Type sums = type.is_float() ? Float(32) : Int(32);
-  Dim M("M"), N("N"), K("K");
-  ImageParam A(type, t.a ? std::vector<Expr>{M, K} : std::vector<Expr>{K, M}, "A");
-  ImageParam B(types.of("B"), t.b ? std::vector<Expr>{K, N} : std::vector<Expr>{N, K}, "B");
-  Var n("n"), m("m");
-  RDom k(0, K, "k");
-
-  Func acc("acc"), C("C");
-  acc(n, m) += cast(sums, t.a ? A(m, k) : A(k, m)) * cast(sums, t.b ? B(k, n) : B(n, k));
-  C(n, m) = cast(result, acc(n, m));
-  return Pipeline(name, {A, B}, {Output(C, {N, M})});
-}
-
-/// A thread a sum, operands straight from memory: for any size.
-inline Schedule thread_a_sum() {
-  Schedule s;
-  s["C"]
-      .compute_root()
-      .tile("n", "m", "no", "mo", "ni", "mi", 32, 8)
-      .gpu_blocks("no", "mo")
-      .gpu_threads("ni", "mi");
-  s["acc"].compute_at("C", "ni").store_in(Memory::Register);
-  return s;
+  SumOfProducts p(types, t);
+  Func C("C");
+  C(p.n, p.m) = cast(types.of("C"), p.acc(p.n, p.m));
+  return Pipeline(name, {p.A, p.B}, {Output(C, {p.N, p.M})});
 }
 
 /// How far a schedule on tensor cores goes; each step has those before it.
@@ -50,7 +46,6 @@ enum class ProductStep {
   Staged,       ///< tiles of C go out as boxes, put together in shared memory
   Persistent,   ///< blocks take one tile after the other, so that the next one's boxes come meanwhile
   Above,        ///< pairs of blocks, one tile above the other, copy what both need of B for each other
-  Beside,       ///< pairs of blocks, one tile beside the other, copy what both need of A for each other
 };
 
 class TensorProduct {
@@ -66,8 +61,8 @@ class TensorProduct {
     s_.assume("K", Assumption::at_least(1));  // there is no box of nothing
     if (t_.a) s_.assume("M", Assumption::multiple(align));
     const Stage out = staged ? s_.stage_out("C") : s_["C"];
-    if (step == ProductStep::Above || step == ProductStep::Beside)
-      make_pairs(step, rows, columns);
+    if (step == ProductStep::Above)
+      make_pairs(rows, columns);
     else
       s_["C"].compute_root().tile("n", "m", "no", "mo", "ni", "mi", columns, rows).gpu_blocks("no", "mo");
     if (staged) send(out);
@@ -76,8 +71,7 @@ class TensorProduct {
     s_["acc"].update().split("k", "ko", "ki", depth).reorder("ki", "n", "m", "ko");
     s_["acc"].update().tensor_core({"m"}, {"n"}, {"ki"});
     const Stage a = copy("A", t_.a), b = copy("B", !t_.b);
-    if (step == ProductStep::Above) share(b, !t_.b, 256);
-    if (step == ProductStep::Beside) share(a, t_.a, 128);
+    if (step == ProductStep::Above) share(b);
     if (step >= ProductStep::Pipelined) s_["acc"].update().pipeline("ko", s_.knob("STAGES", staged ? 4 : 3));
     if (!roles) return s_;
     s_.role("copy", {a, b}, {.warps = 4, .registers = 40});
@@ -101,30 +95,26 @@ class TensorProduct {
     return c;
   }
 
-  /// The tiles of a pair are PAIR rows or columns, of which each has half, as BM or BN says.
-  void make_pairs(ProductStep step, Knob rows, Knob columns) {
-    const bool above = step == ProductStep::Above;
-    const Knob pair = s_.knob("PAIR", above ? 256 : 512);
-    block_ = above ? "mc" : "nc";
-    (above ? m_ : n_) = above ? "mj" : "nj";
-    s_["C"].compute_root().tile("n", "m", "no", "mo", "ni", "mi", above ? columns : pair,
-                                above ? pair : rows);
-    s_["C"].split(above ? "mi" : "ni", block_, above ? m_ : n_, above ? rows : columns);
-    s_["C"].reorder(n_, m_, block_).gpu_blocks("no", "mo").cluster(block_);
+  /// The tiles of a pair are PAIR rows, twice BM.
+  void make_pairs(Knob rows, Knob columns) {
+    s_["C"].compute_root().tile("n", "m", "no", "mo", "ni", "mi", columns, s_.knob("PAIR", 256));
+    s_["C"].split("mi", "mc", "mj", rows).reorder("ni", "mj", "mc").gpu_blocks("no", "mo").cluster("mc");
+    block_ = "mc";
+    rows_ = "mj";
   }
 
-  /// Each block of a pair copies half of the factor's tile: half the panels, or half the rows.
-  void share(const Stage& c, bool along_side, int side) {
-    if (along_side)
-      s_[c].multicast("do");
+  /// Each block of a pair copies half of B's tile: half the panels, or SHARE of BN rows.
+  void share(const Stage& b) {
+    if (t_.b)
+      s_[b].split("d1", "dc", "dr", s_.knob("SHARE", 128)).multicast("dc");
     else
-      s_[c].split("d1", "dc", "dr", s_.knob("SHARE", side / 2)).multicast("dc");
+      s_[b].multicast("do");
   }
 
   /// The tile of C, PART columns at a time, which are SWIZZLE bytes, through two buffers.
   void send(const Stage& staged) {
     const Knob part = s_.knob("PART", 128 / result_size_), bytes = s_.knob("SWIZZLE", 128);
-    s_["C"].split(n_, "part", "np", part).reorder("np", m_, "part").unroll("part").copy(Copy::Tma);
+    s_["C"].split("ni", "part", "nj", part).reorder("nj", rows_, "part").unroll("part").copy(Copy::Tma);
     s_[staged].compute_at("C", "part").store_in(Memory::Shared).swizzle(bytes);
     s_[staged].hoist_storage("C", block_).ring_buffer(2);
   }
@@ -132,7 +122,7 @@ class TensorProduct {
   Schedule s_;
   const int size_, result_size_;
   const Transposed t_;
-  std::string block_ = "no", n_ = "ni", m_ = "mi";  ///< loops of C: the innermost of blocks, and inside
+  std::string block_ = "no", rows_ = "mi";  ///< loops of C: the innermost of blocks, and its rows
 };
 
 }  // namespace calotype::apps

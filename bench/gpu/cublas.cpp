@@ -3,9 +3,11 @@
 #include "gpu/cublas.h"
 
 #include <dlfcn.h>
+#include <glob.h>
 
 #include <cstdlib>
 #include <stdexcept>
+#include <utility>
 
 namespace calotype::bench {
 namespace {
@@ -29,14 +31,37 @@ void require(int status, const char* action) {
     throw std::runtime_error(std::string(action) + ": cuBLAS status " + std::to_string(status));
 }
 
+/// The last match of a pattern that opens, or null.
+void* open_match(const std::string& pattern) {
+  glob_t found;
+  void* library = nullptr;
+  if (glob(pattern.c_str(), 0, nullptr, &found) == 0)
+    for (std::size_t i = found.gl_pathc; i-- > 0 && !library;)
+      library = dlopen(found.gl_pathv[i], RTLD_NOW | RTLD_LOCAL);
+  globfree(&found);
+  return library;
+}
+
 void* open_library() {
-  if (const char* named = std::getenv("CALOTYPE_CUBLAS")) {
+  if (const char* named = std::getenv("CALOTYPE_CUBLAS"); named && *named) {
     if (void* library = dlopen(named, RTLD_NOW | RTLD_LOCAL)) return library;
-    throw std::runtime_error("CALOTYPE_CUBLAS: " + std::string(dlerror()));
+    throw std::runtime_error(std::string("CALOTYPE_CUBLAS: ") + dlerror());
   }
   for (const char* name : {"libcublas.so.13", "libcublas.so.12", "libcublas.so"})
     if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
-  throw std::runtime_error("there is no cuBLAS here: CALOTYPE_CUBLAS names its library");
+  // The toolkit's, then the wheels': those of 13 put it into nvidia/cu13/lib, those before into
+  // nvidia/cublas/lib.
+  const std::pair<const char*, const char*> places[] = {
+      {std::getenv("CUDA_HOME"), "/lib64/"},
+      {"/usr/local/cuda", "/lib64/"},
+      {std::getenv("CALOTYPE_SITE_PACKAGES"), "/nvidia/cu*/lib/"},
+      {std::getenv("VIRTUAL_ENV"), "/lib/python3*/site-packages/nvidia/cu*/lib/"}};
+  for (const auto& [root, below] : places)
+    if (root && *root)
+      if (void* library = open_match(std::string(root) + below + "libcublas.so.1[23]")) return library;
+  throw std::runtime_error(
+      "there is no cuBLAS here: CALOTYPE_CUBLAS names its library, or CALOTYPE_SITE_PACKAGES the folder of "
+      "the wheel nvidia-cublas");
 }
 
 }  // namespace

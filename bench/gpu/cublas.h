@@ -20,8 +20,8 @@ struct VendorProduct {
 
 class Cublas {
  public:
-  /// Opens the library: the one that CALOTYPE_CUBLAS names, else what the loader finds. std::runtime_error
-  /// says that there is none.
+  /// Opens the library: the one that CALOTYPE_CUBLAS names, else that of the loader, the toolkit or NVIDIA's
+  /// wheels. std::runtime_error says that there is none.
   Cublas(const cuda::Device& device, calotype_cu_handle stream);
   ~Cublas();
   Cublas(const Cublas&) = delete;

@@ -56,6 +56,8 @@ const cli::Sizes& sizes_of(const std::string& op) {
       {"matmul_nt", {{"M", 67}, {"N", 71}, {"K", 37}}},
       {"matmul_tn", {{"M", 67}, {"N", 71}, {"K", 37}}},
       {"matmul_tt", {{"M", 67}, {"N", 71}, {"K", 37}}},
+      {"matmul_bias_gelu", {{"M", 67}, {"N", 71}, {"K", 37}}},
+      {"matmul_nt_bias_gelu", {{"M", 67}, {"N", 71}, {"K", 37}}},
       {"softmax", {{"N", 261}, {"D1", 3}}},
       {"rmsnorm_silu_mul", {{"N", 2059}, {"R", 3}}},
       {"transpose", {{"N", 71}, {"M", 67}, {"B", 2}}},

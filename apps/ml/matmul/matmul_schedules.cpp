@@ -1,5 +1,6 @@
-// Schedules of matmul: from the plainest to the one that is shipped.
-#include "../matrix_product.h"
+// Schedules of matmul, from the plainest on; those that it shares with other products are in
+// product_schedules.h.
+#include "../product_schedules.h"
 
 namespace {
 
@@ -41,60 +42,6 @@ Schedule packed(const OperatorTypes& types) {
   Schedule s = registers(types);
   Stage panels = s.in("B", {"acc"});
   s[panels].compute_root().layout({"d0 % 16", "d1", "d0 / 16"}).vectorize("d0", 16);
-  return s;
-}
-
-// Blocked in all three dimensions, so that whatever the size its parts stay in the caches: a block of sums in
-// memory, DEPTH of k at a time with its panel of B copied together, register tiles within.
-Schedule host(const OperatorTypes&) {
-  Schedule s;
-  const Knob height = s.knob("TM", 8), width = s.knob("TN", 32), vector = s.knob("VECTOR", 16);
-  const Knob rows = s.knob("ROWS", 256), columns = s.knob("COLUMNS", 128), depth = s.knob("DEPTH", 256);
-  s["C"]
-      .compute_root()
-      .tile("n", "m", "no", "mo", "ni", "mi", columns, rows)
-      .vectorize("ni", vector)
-      .parallel("mo")
-      .parallel("no");
-  s["acc"].compute_at("C", "no").vectorize("n", vector);
-  s["acc"]
-      .update()
-      .split("k", "ko", "ki", depth)
-      .tile("n", "m", "nt", "mt", "nr", "mr", width, height)
-      .reorder("nr", "mr", "ki", "nt", "mt", "ko")
-      .vectorize("nr", vector)
-      .unroll("nr.o")
-      .unroll("mr");
-  Stage panel = s.in("B", {"acc"});
-  s[panel].compute_at(s["acc"].update(), "ko").vectorize("d0", vector);
-  return s;
-}
-
-// A tile of 64 x 64 a block, 4 x 4 sums a thread in registers, tiles of A and B in shared memory 16 of k at a
-// time.
-Schedule gpu(const OperatorTypes&) {
-  Schedule s;
-  s["C"]
-      .compute_root()
-      .tile("n", "m", "no", "mo", "ni", "mi", 64, 64)
-      .tile("ni", "mi", "nt", "mt", "nr", "mr", 4, 4)
-      .gpu_blocks("no", "mo")
-      .gpu_threads("nt", "mt")
-      .unroll("nr")
-      .unroll("mr");
-  s["acc"].compute_at("C", "no").store_in(Memory::Register);
-  s["acc"].tile("n", "m", "nt", "mt", "nr", "mr", 4, 4).gpu_threads("nt", "mt").unroll("nr").unroll("mr");
-  s["acc"]
-      .update()
-      .split("k", "ko", "ki", 16)
-      .tile("n", "m", "nt", "mt", "nr", "mr", 4, 4)
-      .reorder("nr", "mr", "ki", "nt", "mt", "ko")
-      .gpu_threads("nt", "mt")
-      .unroll("nr")
-      .unroll("mr");
-  Stage a = s.in("A", {"acc"}), b = s.in("B", {"acc"});
-  s[a].compute_at(s["acc"].update(), "ko").store_in(Memory::Shared);
-  s[b].compute_at(s["acc"].update(), "ko").store_in(Memory::Shared);
   return s;
 }
 
@@ -140,12 +87,17 @@ CALOTYPE_SCHEDULES(matmul)
     .schedule("rows", Target::Kind::Host, "n innermost and vectorised", rows)
     .schedule("registers", Target::Kind::Host, "tiles of sums in registers through all of k", registers)
     .schedule("packed", Target::Kind::Host, "the same from panels of B as wide as a tile", packed)
-    .schedule("host", Target::Kind::Host, "register tiles in blocks of all three dimensions, in parallel",
-              host)
     .schedule("gpu_threads", Target::Kind::Cuda, "a thread a sum",
               [](const OperatorTypes&) { return apps::thread_a_sum(); })
-    .schedule("gpu", Target::Kind::Cuda, "tiles of A and B in shared memory, 4 x 4 sums a thread", gpu)
     .schedule("gpu_pipelined", Target::Kind::Cuda, "8 x 8 sums a thread, tiles copied ahead of their use",
               gpu_pipelined);
+
+[[maybe_unused]] const bool added = [] {
+  apps::add_product_schedules("matmul", {});
+  apps::add_product_schedules("matmul_nt", {.b = true});
+  apps::add_product_schedules("matmul_tn", {.a = true});
+  apps::add_product_schedules("matmul_tt", {.a = true, .b = true});
+  return true;
+}();
 
 }  // namespace
