@@ -50,8 +50,9 @@ enum class ProductStep {
 
 class TensorProduct {
  public:
-  TensorProduct(const OperatorTypes& types, Transposed t)
-      : size_(types.of("A").bytes()), result_size_(types.of("C").bytes()), t_(t) {}
+  /// `biased`: of a bias a tile's part is copied along with the tile, once C is staged.
+  TensorProduct(const OperatorTypes& types, Transposed t, bool biased = false)
+      : size_(types.of("A").bytes()), result_size_(types.of("C").bytes()), t_(t), biased_(biased) {}
 
   Schedule schedule(ProductStep step) {
     const bool staged = step >= ProductStep::Staged, roles = step >= ProductStep::Roles;
@@ -74,7 +75,9 @@ class TensorProduct {
     if (step == ProductStep::Above) share(b);
     if (step >= ProductStep::Pipelined) s_["acc"].update().pipeline("ko", s_.knob("STAGES", staged ? 4 : 3));
     if (!roles) return s_;
-    s_.role("copy", {a, b}, {.warps = 4, .registers = 40});
+    std::vector<FuncName> copied = {a, b};
+    if (biased_ && staged) copied.emplace_back(copy_bias(out));
+    s_.role("copy", copied, {.warps = 4, .registers = 40});
     s_.role("multiply", {"C"}, {.warps = 8, .registers = 232});  // and all that is computed in its blocks
     return s_;
   }
@@ -93,6 +96,12 @@ class TensorProduct {
     s_[c].layout({"d0 % " + panel, "d1", "d0 / " + panel});
     s_[c].split("d0", "do", "di", row()).reorder("di", "d1", "do");
     return c;
+  }
+
+  Stage copy_bias(const Stage& staged) {
+    const Stage bias = s_.in("bias", {staged});
+    s_[bias].compute_at("C", block_).store_in(Memory::Shared).copy(Copy::Tma);
+    return bias;
   }
 
   /// The tiles of a pair are PAIR rows, twice BM.
@@ -122,6 +131,7 @@ class TensorProduct {
   Schedule s_;
   const int size_, result_size_;
   const Transposed t_;
+  const bool biased_;
   std::string block_ = "no", rows_ = "mi";  ///< loops of C: the innermost of blocks, and its rows
 };
 

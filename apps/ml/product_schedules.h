@@ -82,8 +82,9 @@ inline Schedule tiles_of_threads() {
 }
 
 /// What every product has: a schedule for a host, tiles for a GPU, and the schedules on tensor cores, a step
-/// further each. Tensor cores multiply no f32, which has a thread for each sum there.
-inline void add_product_schedules(const std::string& name, Transposed t) {
+/// further each. `biased`: the operator has a bias along n. Tensor cores multiply no f32, which has a thread
+/// for each sum there.
+inline void add_product_schedules(const std::string& name, Transposed t, bool biased = false) {
   OperatorRegistration schedules = register_schedules(name);
   schedules.schedule("host", Target::Kind::Host,
                      "register tiles in blocks of all three dimensions, in parallel",
@@ -92,7 +93,7 @@ inline void add_product_schedules(const std::string& name, Transposed t) {
                      [](const OperatorTypes&) { return tiles_of_threads(); });
   const auto add = [&](const char* step_name, const char* description, ProductStep step) {
     schedules.schedule(step_name, Target::Kind::Cuda, description, [=](const OperatorTypes& types) {
-      return types.of("A") == Float(32) ? thread_a_sum() : TensorProduct(types, t).schedule(step);
+      return types.of("A") == Float(32) ? thread_a_sum() : TensorProduct(types, t, biased).schedule(step);
     });
   };
   add("tensor_cores", "tiles by tensor cores from boxes of A and B", ProductStep::TensorCores);

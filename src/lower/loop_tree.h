@@ -263,6 +263,9 @@ struct TensorTile {
   std::int64_t rows = 0, columns = 0, depth = 0;  ///< of the tile; depth along the innermost loop of `k`
   std::int64_t groups = 1;                        ///< of four warps
   Expr a, b;                                      ///< the Calls that are multiplied: by rows, by columns
+  /// Loops around, in whose first iterations the first products along `k` set the sums, which nothing has
+  /// filled before; none: they are added like all others.
+  std::optional<std::vector<LoopId>> sets;
   std::int64_t products_along_m() const { return rows / (64 * groups); }
   std::int64_t products_along_n() const { return columns / record->loops[1].second; }
   std::int64_t products_along_k() const { return depth / record->loops[0].second; }

@@ -298,7 +298,10 @@ class Barriers {
       return complete;
     });
     if (sync.fence) pending.unfenced.clear();
-    if (sync.kind == Kind::BoxesRead) pending.read.merge(pending.leaving);
+    if (sync.kind == Kind::BoxesRead) {
+      pending.read.insert(pending.leaving.begin(), pending.leaving.end());
+      pending.leaving.clear();
+    }
     const bool cluster = sync.kind == Kind::Cluster || sync.kind == Kind::ClusterWait;
     if (!is_of_block(sync) && !cluster) return;
     const auto stays = [&](const Stored& s) { return !cluster && is_of_cluster(s); };

@@ -25,7 +25,7 @@ class Exchange {
   void run(Node& role) {
     run(role.children, {});
     for (const Channel& channel : tree_.channels)
-      if (is_of_blocks(loop_of(channel))) exchange(channel, role.children);
+      if (is_of_blocks(loop_of(channel))) exchange(channel, closest(channel, role.children));
   }
 
  private:
@@ -56,7 +56,10 @@ class Exchange {
 
   bool is_writer(const Channel& c) const { return tree_.scheduled.role_of(c.funcs.front()) == role_; }
 
-  bool is_of_blocks(LoopId loop) const { return tree_.loop(loop).binding == ir::Binding::GpuBlock; }
+  bool is_of_blocks(LoopId loop) const {
+    const ir::Binding binding = tree_.loop(loop).binding;
+    return binding == ir::Binding::GpuBlock || binding == ir::Binding::GpuCluster;
+  }
 
   bool touches(const Channel& channel, const Node& node) const {
     bool found = false;
@@ -93,6 +96,16 @@ class Exchange {
     std::string all;
     for (const FuncId f : channel.funcs) all += (all.empty() ? "" : ", ") + tree_.func(f).name;
     return all;
+  }
+
+  /// The innermost nodes with all that touches the slot, which no loop repeats: what else is in the storage
+  /// or production around it goes on without.
+  std::vector<Node>& closest(const Channel& channel, std::vector<Node>& nodes) const {
+    const auto touched = [&](const Node& n) { return touches(channel, n); };
+    if (std::count_if(nodes.begin(), nodes.end(), touched) != 1) return nodes;
+    Node& only = *std::find_if(nodes.begin(), nodes.end(), touched);
+    const bool inside = only.kind == NodeKind::Realize || only.kind == NodeKind::Produce;
+    return inside ? closest(channel, only.children) : nodes;
   }
 
   /// Around what touches the slot.

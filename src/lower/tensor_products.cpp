@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "calotype/error.h"
 
 namespace calotype::lower {
@@ -150,14 +152,26 @@ class TileProducts {
     }
   }
 
+  /// Whether the product is added to what its sums are.
+  Expr adds(const Values& at) const {
+    const bool first =
+        tile_.sets && std::all_of(at.begin(), at.end(), [](const auto& k) { return ir::is_zero(k.second); });
+    if (!first) return ir::make_one(Bool());
+    Expr later = ir::make_zero(Bool());
+    for (const LoopId id : *tile_.sets)
+      later = later || ir::make_var(tree_.loop(id).var) != tree_.loop(id).min;
+    return ir::simplify(later, tree_.facts);
+  }
+
   ir::Stmt product(Values at, std::int64_t i, std::int64_t j) {
+    const Expr added = adds(at);
     const std::int64_t registers = tile_.record->operands[0].layouts[0].size(layout::Axis::Register);
     at.emplace_back(tile_.m, ir::index(i * kRows * tile_.groups) + group() * ir::index(kRows));
     at.emplace_back(tile_.n, ir::index(j * tile_.record->loops[1].second));
     const ir::BufferPtr& sums = tree_.storage.at(stage_.func).buffers.front();
     return ir::instruction({tile_.record, tile_.record->name, {{sums}, a_, b_}},
                            {ir::index((i * tile_.products_along_n() + j) * registers), index_of(tile_.a, at),
-                            index_of(tile_.b, at), ir::make_one(Bool())});
+                            index_of(tile_.b, at), added});
   }
 
   const LoopTree& tree_;

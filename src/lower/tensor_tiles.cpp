@@ -67,6 +67,7 @@ class Dealer {
       refuse(stage_, "other stages run in the loops of the tile", tree_.loop(tile_.m).name,
              "loops of this stage alone");
     for (const Expr& call : {tile_.a, tile_.b}) copy_whole_tiles(FuncId{ir::callee_of(call)->index});
+    set_at_first(nest);
   }
 
  private:
@@ -233,6 +234,34 @@ class Dealer {
       tree_.facts.set_range(loop.var, loop.min, ir::simplify(loop.min + ir::index(*bound - 1), tree_.facts));
     }
     tree_.stages.at({operand, 0}).guards.clear();
+  }
+
+  /// Sums that begin with zeros need not be filled where there is a first product: that one adds to nothing.
+  void set_at_first(Node& node) {
+    if (node.kind != NodeKind::Produce || node.func != stage_.func) {
+      for (Node& child : node.children) set_at_first(child);
+      return;
+    }
+    const StageRef fill{stage_.func, 0};
+    const bool two = node.children.size() == 2 && node.children[0].stage == fill &&
+                     node.children[1].stage == stage_ && tree_.stages.at(stage_).guards.empty();
+    if (!two || !ir::is_zero(tree_.def(fill).value)) return;
+    std::vector<LoopId> around;
+    bool runs = true;
+    visit(node.children[1], [&](const Node& n, const std::vector<const Node*>& parents) {
+      if (n.kind != NodeKind::Body || n.stage != stage_) return;
+      for (const Node* parent : parents) {
+        if (parent->kind != NodeKind::Loop || parent->loop == tile_.thread) continue;
+        const LoopInfo& loop = tree_.loop(parent->loop);
+        runs &= loop.reduction && loop.binding == ir::Binding::Serial &&
+                ir::prove(loop.extent >= ir::index(1), tree_.facts);
+        around.push_back(parent->loop);
+      }
+    });
+    if (!runs) return;
+    tile_.sets = std::move(around);
+    tree_.dealt_out.erase(fill);
+    node.children.erase(node.children.begin());
   }
 
   // ---- Element by element
@@ -411,8 +440,34 @@ class Dealer {
     return Along{id, base, *extent};
   }
 
+  /// Whether what the call reads is there beyond the ends too: of a tile that boxes fill, in the places that
+  /// the stage's whole tile has.
+  bool is_there(StageRef reader, const std::vector<Along>& along, const Expr& call) const {
+    const ir::Callee& callee = *ir::callee_of(call);
+    if (callee.kind != ir::CalleeKind::Func) return false;
+    const FuncId func{callee.index};
+    const bool box = tree_.scheduled.of(func).copy == Copy::Tma && !tree_.scheduled.sends_boxes(func);
+    if (!box || !tree_.storage.count(func)) return false;
+    ir::Facts facts = tree_.facts;
+    for (const Along& part : along) {
+      if (!part.loop.valid()) continue;
+      const LoopInfo& loop = tree_.loop(part.loop);
+      const Expr first = ir::simplify(without_names(loop.min), facts);
+      facts.set_range(loop.var, first, ir::simplify(first + ir::index(part.extent - 1), facts));
+    }
+    const Box& stored = tree_.storage.at(func).box;
+    for (std::size_t d = 0; d < stored.size(); ++d) {
+      const Expr at = without_names(placed(reader, call->args[d]) - stored[d].min);
+      const Expr extent = stored[d].max - stored[d].min + ir::index(1);
+      const auto room = ir::constant_upper_bound(without_names(extent), tree_.facts);
+      if (!room || !ir::prove(at < ir::index(*room), facts) || !ir::prove(at >= ir::index(0), facts))
+        return false;
+    }
+    return true;
+  }
+
   /// Whether the stage can be computed beyond the ends of what is read: its place is a tile of its own, as
-  /// large as what threads have of it, and it reads nothing else.
+  /// large as what threads have of it, and what else it reads is as large.
   bool is_whole(StageRef reader, const std::vector<Along>& along) const {
     if (reader.func == stage_.func) return reader.stage == 0;
     const std::vector<Expr> calls = calls_in(tree_.def(reader));
@@ -420,8 +475,12 @@ class Dealer {
       return !part.loop.valid() ||
              ir::constant_upper_bound(tree_.loop(part.loop).extent, tree_.facts) == part.extent;
     });
+    const auto has_all = [&](const Expr& call) {
+      return ir::callee_of(call)->kind == ir::CalleeKind::Func &&
+             (FuncId{ir::callee_of(call)->index} == stage_.func || is_there(reader, along, call));
+    };
     return has_room && tree_.scheduled.of(reader.func).memory == Memory::Shared && !tree_.is_copy(reader) &&
-           calls.size() == reads_of_sums(reader).size();
+           std::all_of(calls.begin(), calls.end(), has_all);
   }
 
   void substitute_loops(StageRef reader, const std::vector<Along>& along, const DealtOut& dealt) {
@@ -444,7 +503,11 @@ class Dealer {
     }
     for (Expr& e : info.coordinates)
       if (e.defined()) e = ir::simplify(ir::substitute(e, values), tree_.facts);
-    if (fills) info.guards.clear();
+    if (fills) {
+      info.guards.clear();
+      for (const Expr& call : calls_in(tree_.def(reader)))
+        if (const FuncId read{ir::callee_of(call)->index}; read != stage_.func) copy_whole_tiles(read);
+    }
     for (Guard& g : info.guards) {
       g.condition = ir::simplify(ir::substitute(g.condition, values), tree_.facts);
       g.tail = Tail::Predicate;

@@ -7,8 +7,8 @@ namespace {
 using namespace calotype;
 
 [[maybe_unused]] const bool added = [] {
-  apps::add_product_schedules("matmul_bias_gelu", {});
-  apps::add_product_schedules("matmul_nt_bias_gelu", {.b = true});
+  apps::add_product_schedules("matmul_bias_gelu", {}, true);
+  apps::add_product_schedules("matmul_nt_bias_gelu", {.b = true}, true);
   return true;
 }();
 
