@@ -86,6 +86,7 @@ Program lower(Scheduled scheduled, const Options& options, Trace* trace) {
   pass("vectorize", [&] { each(units, [&](const ir::Stmt& s) { return vectorize_loops(s, with_loops(tree.facts, s)); }); });
   if (!options.target.is_gpu()) pass("groups", [&] { each(units, [&](const ir::Stmt& s) { return group_lanes(s, tree.facts); }); });
   pass("unroll", [&] { each(units, [&](const ir::Stmt& s) { return unroll_loops(s, with_loops(tree.facts, s)); }); });
+  if (options.target.is_gpu()) pass("store last", [&] { each(units, store_last); });
   pass("clean up", [&] { each(units, [&](const ir::Stmt& s) { return simplify_stmt(s, tree.facts); }); });
   pass("copies", [&] { check_copies(tree, units); });
   if (options.profile) pass("measure", [&] { each(units, [&](const ir::Stmt& s) { return measure(s, tree); }); });

@@ -61,6 +61,8 @@ ir::Stmt fresh_copy(const ir::Stmt& s);
 bool names_storage(const ir::Stmt& let);
 /// The facts, and what the loops and names in `s` say of their variables.
 ir::Facts with_loops(ir::Facts facts, const ir::Stmt& s);
+/// See store_last.cpp.
+ir::Stmt store_last(const ir::Stmt& s);
 ir::Stmt share_values(const ir::Stmt& s);
 /// Used by printers for one lane of a vector: the names, in order of definition, of what `e` computes more
 /// than once; `e` uses them on return.
