@@ -19,6 +19,7 @@ struct Product {
   Type a = BFloat(16), b = BFloat(16), sum = Float(32), result = Float(32);
   bool a_by_rows = true, b_by_columns = true;  ///< what is summed is dense
   int rows = 64, columns = 64, depth = 64, stages = 1;
+  bool sums_something = false;  ///< as the schedule says: K is not 0
 
   Pipeline pipeline() const {
     Dim M("M"), N("N"), K("K");
@@ -42,6 +43,7 @@ struct Product {
     copy(s, "A", a_by_rows ? depth : rows, a);
     copy(s, "B", b_by_columns ? depth : columns, b);
     if (stages > 1) s["acc"].update().pipeline("ko", stages);
+    if (sums_something) s.assume("K", Assumption::at_least(1));
     return s;
   }
 
@@ -105,6 +107,19 @@ TEST(TensorCores, HaveTilesOfManySizes) {
     for (const int columns : {8, 24, 48, 256})
       Product{.result = BFloat(16), .rows = rows, .columns = columns, .depth = 32}.check(200, 264, 96);
   for (const int depth : {16, 32, 64}) Product{.depth = depth, .stages = 2}.check(72, 72, 168);
+}
+
+/// Nothing is added to by the first product, so that nothing is filled before; unless there may be none.
+TEST(TensorCores, SetSumsByTheirFirstProducts) {
+  for (const int stages : {1, 3})
+    for (const int k : {8, 64, 200})
+      Product{.columns = 128, .stages = stages, .sums_something = true}.check(72, 72, k);
+  for (const bool something : {true, false}) {
+    const Product p{.sums_something = something};
+    const std::string text = p.pipeline().compile(p.schedule(), target).show("lowered");
+    EXPECT_EQ(text.find("acc[acc.r1") == std::string::npos, something) << text;
+    EXPECT_EQ(text.find("ko != 0") != std::string::npos, something) << text;
+  }
 }
 
 TEST(TensorCores, LeaveRaggedEndsAlone) {
