@@ -13,6 +13,8 @@ namespace {
 
 using ir::StmtKind;
 
+constexpr std::int64_t kMostBytes = 128;  // of a thread: 32 registers
+
 bool is_shared(const ir::BufferPtr& b) { return b->space == ir::MemorySpace::Shared; }
 
 /// For all lanes.
@@ -24,7 +26,7 @@ class Nest {
  public:
   explicit Nest(const ir::Stmt& s) { holds_ = s->kind == StmtKind::For && walk(s); }
 
-  bool is_one() const { return holds_ && count_ > 1 && loads_shared(); }
+  bool is_one() const { return holds_ && count_ > 1 && bytes() <= kMostBytes && loads_others(); }
 
   ir::Stmt split(const ir::Stmt& s) const {
     const ir::BufferPtr& to = store_->buffer();
@@ -48,6 +50,7 @@ class Nest {
   bool walk(const ir::Stmt& s) {
     switch (s->kind) {
       case StmtKind::Let:
+        values_.push_back(s->exprs[0]);
         return walk(s->body());
       case StmtKind::For: {
         const ir::LoopInfo& loop = s->loop();
@@ -61,6 +64,7 @@ class Nest {
       }
       case StmtKind::Store: {
         store_ = s;
+        values_.push_back(s->exprs[0]);
         const bool plain = std::holds_alternative<ir::BufferPtr>(s->attr);
         return plain && is_shared(s->buffer()) && is_always(s->exprs[1]) && s->exprs.size() == 3;
       }
@@ -69,10 +73,20 @@ class Nest {
     }
   }
 
-  bool loads_shared() const {
-    return ir::any_of(store_->exprs[0], [&](const Expr& e) {
-      return ir::is(e, ir::Op::Load) && is_shared(ir::buffer_of(e)) && ir::buffer_of(e) != store_->buffer();
-    });
+  std::int64_t bytes() const {
+    return count_ * store_->exprs[0]->type.lanes * store_->buffer()->type.bytes();
+  }
+
+  /// Other shared memory, and nothing that an iteration before may have stored.
+  bool loads_others() const {
+    bool others = false, own = false;
+    for (const Expr& value : values_)
+      ir::visit(value, [&](const Expr& e) {
+        if (!ir::is(e, ir::Op::Load) && !ir::is(e, ir::Op::LoadIf)) return;
+        own |= ir::buffer_of(e) == store_->buffer();
+        others |= is_shared(ir::buffer_of(e));
+      });
+    return others && !own;
   }
 
   ir::Stmt with_store(const ir::Stmt& s, const ir::Stmt& store) const {
@@ -81,7 +95,8 @@ class Nest {
 
   bool holds_ = false;
   std::int64_t count_ = 1;
-  Expr position_;  ///< of the iteration's value in the array
+  Expr position_;             ///< of the iteration's value in the array
+  std::vector<Expr> values_;  ///< that are computed in it
   ir::Stmt store_;
 };
 
