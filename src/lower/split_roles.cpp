@@ -49,8 +49,9 @@ class Splitter {
   void run(Node& nest) {
     Node& block = innermost_block(nest);
     require_own_sums(block);
+    const std::size_t others = tree_.channels.size();  // of kernels before
     make_channels(block);
-    share_channels();
+    share_channels(others);
     std::vector<Node> parts, realised;
     const std::vector<RoleInfo>& roles = tree_.kernels.at(kernel_).roles;
     for (std::size_t r = 0; r < roles.size(); ++r) {
@@ -147,12 +148,13 @@ class Splitter {
   }
 
   /// Blocks that copy for each other wait until a slot is free in all of them.
-  void share_channels() {
+  void share_channels(std::size_t first) {
     const std::int64_t cluster = tree_.kernels.at(kernel_).cluster;
-    for (Channel& c : tree_.channels) {
+    for (std::size_t i = first; i < tree_.channels.size(); ++i) {
+      Channel& c = tree_.channels[i];
       const bool shared =
           std::any_of(c.funcs.begin(), c.funcs.end(), [&](FuncId func) { return is_multicast(tree_, func); });
-      if (!shared || c.blocks > 1) continue;
+      if (!shared) continue;
       c.blocks = cluster;
       tree_.rings[c.empty].arrivals *= static_cast<int>(cluster);
     }

@@ -10,6 +10,7 @@
 namespace calotype {
 namespace {
 
+using testing::copy_operand;
 using testing::expect_refused;
 using testing::kHopper;
 using testing::Product;
@@ -97,7 +98,7 @@ TEST(Multicast, IsRefusedWithoutABoxForEachBlock) {
     s["acc"].compute_at("C", "mc").store_in(Memory::Register);
     s["acc"].update().split("k", "ko", "ki", 64).reorder("ki", "n", "m", "ko");
     s["acc"].update().tensor_core({"m"}, {"n"}, {"ki"});
-    const Stage a = Product::copy(s, "A", 64), b = Product::copy(s, "B", 64);
+    const Stage a = copy_operand(s, "A", false), b = copy_operand(s, "B", false);
     deal(s, b);
     s.role("load", {a, b}, {.warps = 4});
     s.role("multiply", {"C"}, {.warps = 4});

@@ -14,6 +14,8 @@
 namespace calotype {
 namespace {
 
+using testing::copy_operand;
+using testing::deal_out;
 using testing::kHopper;
 using testing::random_buffer;
 
@@ -62,16 +64,17 @@ class RandomProduct {
   Schedule schedule() {
     Schedule s;
     const std::optional<Stage> out = staged_ ? std::optional(s.stage_out("C")) : std::nullopt;
-    tile(s);
+    loops_ = testing::tile_blocks(s, rows_, columns_, cluster_, along_n_);
     if (out) send(s, *out);
     if (persistent_) s["C"].persistent();
     if (chance(40)) s["C"].raster(Grouped{pick({1, 2, 3})});
-    s["acc"].compute_at("C", block_).store_in(Memory::Register);
+    s["acc"].compute_at("C", loops_.block).store_in(Memory::Register);
     s["acc"].update().split("k", "ko", "ki", row()).reorder("ki", "n", "m", "ko");
     s["acc"].update().tensor_core({"m"}, {"n"}, {"ki"});
-    const Stage a = copy(s, "A", !a_by_rows_), b = copy(s, "B", !b_by_columns_);
+    const Stage a = copy_operand(s, "A", !a_by_rows_, row()), b = copy_operand(s, "B", !b_by_columns_, row());
     if (cluster_ > 1 && chance(80))
-      along_n_ ? deal_out(s, a, a_by_rows_, rows_) : deal_out(s, b, b_by_columns_, columns_);
+      along_n_ ? deal_out(s, a, !a_by_rows_, rows_, cluster_, row())
+               : deal_out(s, b, !b_by_columns_, columns_, cluster_, row());
     if (stages_ > 1) s["acc"].update().pipeline("ko", stages_);
     if (chance(60)) s.assume("K", Assumption::at_least(1));
     if (!roles_) return s;
@@ -127,52 +130,22 @@ class RandomProduct {
   Type result() const { return type_.is_float() ? type_ : Int(32); }
   int row() const { return 128 / type_.bytes(); }
 
-  void tile(Schedule& s) {
-    const bool pairs = cluster_ > 1;
-    block_ = !pairs ? "no" : along_n_ ? "nc" : "mc";
-    n_ = pairs && along_n_ ? "nj" : "ni";
-    m_ = pairs && !along_n_ ? "mj" : "mi";
-    s["C"].tile("n", "m", "no", "mo", "ni", "mi", along_n_ ? columns_ * cluster_ : columns_,
-                along_n_ ? rows_ : rows_ * cluster_);
-    if (pairs) s["C"].split(along_n_ ? "ni" : "mi", block_, along_n_ ? n_ : m_, along_n_ ? columns_ : rows_);
-    s["C"].gpu_blocks("no", "mo");
-    if (pairs) s["C"].reorder(n_, m_, block_).cluster(block_);
-  }
-
   void send(Schedule& s, const Stage& out) {
     const int bytes = pick({128, 64});
     s["C"]
-        .split(n_, "part", "np", bytes / result().bytes())
-        .reorder("np", m_, "part")
+        .split(loops_.n, "part", "np", bytes / result().bytes())
+        .reorder("np", loops_.m, "part")
         .unroll("part")
         .copy(Copy::Tma);
     s[out].compute_at("C", "part").store_in(Memory::Shared).swizzle(bytes);
-    s[out].hoist_storage("C", block_).ring_buffer(pick({2, 2, 3}));
-  }
-
-  Stage copy(Schedule& s, const char* operand, bool panels) const {
-    const Stage c = s.in(operand, {"acc"});
-    s[c].compute_at(s["acc"].update(), "ko").store_in(Memory::Shared).copy(Copy::Tma).swizzle(128);
-    if (!panels) return c;
-    s[c].layout({fmt::format("d0 % {}", row()), "d1", fmt::format("d0 / {}", row())});
-    s[c].split("d0", "do", "di", row()).reorder("di", "d1", "do");
-    return c;
-  }
-
-  /// Panels for each block, or rows.
-  void deal_out(Schedule& s, const Stage& c, bool dense_along_k, int side) {
-    if (!dense_along_k && side / row() % cluster_ == 0) {
-      s[c].multicast("do");
-      return;
-    }
-    s[c].split("d1", "share", "dr", (dense_along_k ? side : row()) / cluster_).multicast("share");
+    s[out].hoist_storage("C", loops_.block).ring_buffer(pick({2, 2, 3}));
   }
 
   void copy_epilogue(Schedule& s, const Stage& out, std::vector<FuncName>& copied) {
     for (const auto& [name, read] : {std::pair("bias", bias_), {"residual", residual_}}) {
       if (!read || chance(30)) continue;
       const Stage c = s.in(name, {out});
-      s[c].compute_at("C", block_).store_in(Memory::Shared).copy(Copy::Tma);
+      s[c].compute_at("C", loops_.block).store_in(Memory::Shared).copy(Copy::Tma);
       copied.emplace_back(c);
     }
   }
@@ -181,7 +154,7 @@ class RandomProduct {
   Type type_;
   bool a_by_rows_, b_by_columns_, roles_, staged_, persistent_, along_n_, bias_, residual_;
   int rows_, columns_, cluster_, stages_;
-  std::string block_, n_, m_;
+  testing::TileLoops loops_;
 };
 
 TEST(RandomProducts, AreRightOrRefused) {

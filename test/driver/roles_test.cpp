@@ -15,6 +15,7 @@ namespace {
 
 using testing::random_buffer;
 
+using testing::copy_operand;
 using testing::expect_refused;
 using testing::kHopper;
 using testing::Product;
@@ -74,8 +75,8 @@ TEST(RolesBySchedule, SayWhatTheyCannotDo) {
     s["acc"].compute_at("C", "no").store_in(Memory::Register);
     s["acc"].update().split("k", "ko", "ki", 64).reorder("ki", "n", "m", "ko");
     s["acc"].update().tensor_core({"m"}, {"n"}, {"ki"});
-    Product::copy(s, "A", 64);
-    Product::copy(s, "B", 64);
+    copy_operand(s, "A", false);
+    copy_operand(s, "B", false);
     s.role("one", first, {.warps = 4});
     s.role("other", second, {.warps = warps});
     return s;

@@ -33,12 +33,8 @@ struct Layer {
   Schedule schedule() const {
     Schedule s;
     const Stage out = s.stage_out("C");
-    const std::string block = pairs ? "mc" : "no", rows = pairs ? "mj" : "mi";
-    s["C"].tile("n", "m", "no", "mo", "ni", "mi", kColumns, pairs ? 2 * kRows : kRows);
-    if (pairs) s["C"].split("mi", "mc", "mj", kRows).reorder("ni", "mj", "mc");
-    s["C"].gpu_blocks("no", "mo");
-    if (pairs) s["C"].cluster("mc");
-    s["C"].split("ni", "part", "np", 64).reorder("np", rows, "part").unroll("part").copy(Copy::Tma);
+    const auto [block, n, rows] = testing::tile_blocks(s, kRows, kColumns, pairs ? 2 : 1, false);
+    s["C"].split(n, "part", "np", 64).reorder("np", rows, "part").unroll("part").copy(Copy::Tma);
     s[out].compute_at("C", "part").store_in(Memory::Shared).swizzle(128);
     s[out].hoist_storage("C", block).ring_buffer(2);
     if (persistent) s["C"].persistent();
@@ -50,9 +46,8 @@ struct Layer {
         .tensor_core({"m"}, {"n"}, {"ki"});
     std::vector<FuncName> copied;
     for (const char* operand : {"A", "B"}) {
-      const Stage c = s.in(operand, {"acc"});
-      s[c].compute_at(s["acc"].update(), "ko").store_in(Memory::Shared).copy(Copy::Tma).swizzle(128);
-      if (pairs && std::string(operand) == "B") s[c].split("d1", "share", "dr", 64).multicast("share");
+      const Stage c = testing::copy_operand(s, operand, false);
+      if (pairs && std::string(operand) == "B") testing::deal_out(s, c, false, kColumns, 2);
       copied.emplace_back(c);
     }
     for (const char* tile : {"bias", "scale", "residual"}) {

@@ -66,6 +66,15 @@ TEST(CudaSession, HowManyBlocksFitIsAskedOnce) {
   EXPECT_EQ(questions, 4);
 }
 
+/// How many clusters fit was asked when the kernel was loaded.
+TEST(CudaSession, OfClustersTheNumberIsKnown) {
+  Session s;
+  s.kernels[1].clustered = 120;
+  EXPECT_EQ(s.resident(1, 256), 120u);
+  EXPECT_EQ(questions, 0);
+  EXPECT_EQ(s.resident(0, 256), 8u * 132);
+}
+
 TEST(CudaSession, AddressesAreAskedAboutOnceUntilTheyAreGivenBack) {
   Session s;
   // As many as a call has, and the same memory by two addresses.

@@ -12,6 +12,47 @@ namespace calotype::testing {
 
 inline const Target kHopper = Target::interpreter("sm_90a");
 
+/// Loops of C's tiles: the innermost of blocks, and those inside.
+struct TileLoops {
+  std::string block = "no", n = "ni", m = "mi";
+};
+
+/// Tiles of rows x columns a block, in clusters of so many side by side along n or m.
+inline TileLoops tile_blocks(Schedule& s, int rows, int columns, int cluster, bool along_n) {
+  TileLoops loops;
+  s["C"].tile("n", "m", "no", "mo", "ni", "mi", along_n ? columns * cluster : columns,
+              along_n ? rows : rows * cluster);
+  if (cluster == 1) {
+    s["C"].gpu_blocks("no", "mo");
+    return loops;
+  }
+  loops.block = along_n ? "nc" : "mc";
+  (along_n ? loops.n : loops.m) = along_n ? "nj" : "mj";
+  s["C"].split(along_n ? "ni" : "mi", loops.block, along_n ? "nj" : "mj", along_n ? columns : rows);
+  s["C"].gpu_blocks("no", "mo").reorder(loops.n, loops.m, loops.block).cluster(loops.block);
+  return loops;
+}
+
+/// A copy of an operand by boxes of swizzled rows of `row` elements: panels of such, where the tile's side is
+/// dense.
+inline Stage copy_operand(Schedule& s, const char* operand, bool panels, int row = 64) {
+  const Stage c = s.in(operand, {"acc"});
+  s[c].compute_at(s["acc"].update(), "ko").store_in(Memory::Shared).copy(Copy::Tma).swizzle(128);
+  if (!panels) return c;
+  s[c].layout({fmt::format("d0 % {}", row), "d1", fmt::format("d0 / {}", row)});
+  s[c].split("d0", "do", "di", row).reorder("di", "d1", "do");
+  return c;
+}
+
+/// Its panels go to blocks in turn, where there are some for each; else parts of its rows.
+inline void deal_out(Schedule& s, const Stage& c, bool panels, int side, int cluster, int row = 64) {
+  if (panels && side / row % cluster == 0) {
+    s[c].multicast("do");
+    return;
+  }
+  s[c].split("d1", "share", "dr", (panels ? row : side) / cluster).multicast("share");
+}
+
 struct Product {
   Type type = BFloat(16);
   int rows = 128, columns = 64, slots = 3, copying_warps = 4;
@@ -34,16 +75,7 @@ struct Product {
   Schedule schedule() const {
     Schedule s;
     const Stage out = staged ? s.stage_out("C") : s["C"];
-    const bool in_clusters = cluster > 1;
-    const std::string n = in_clusters && along_n ? "nj" : "ni", m = in_clusters && !along_n ? "mj" : "mi",
-                      block = !in_clusters ? "no"
-                              : along_n    ? "nc"
-                                           : "mc";
-    s["C"].tile("n", "m", "no", "mo", "ni", "mi", columns * (along_n ? cluster : 1),
-                rows * (along_n ? 1 : cluster));
-    if (in_clusters) s["C"].split(along_n ? "ni" : "mi", block, along_n ? n : m, along_n ? columns : rows);
-    s["C"].gpu_blocks("no", "mo");
-    if (in_clusters) s["C"].reorder(n, m, block).cluster(block);
+    const auto [block, n, m] = tile_blocks(s, rows, columns, cluster, along_n);
     if (staged) {
       s["C"].split(n, "part", "np", 64).reorder("np", m, "part").unroll("part").copy(Copy::Tma);
       s[out].compute_at("C", "part").store_in(Memory::Shared).swizzle(128);
@@ -53,8 +85,9 @@ struct Product {
     s["acc"].compute_at("C", block).store_in(Memory::Register);
     s["acc"].update().split("k", "ko", "ki", 64).reorder("ki", "n", "m", "ko");
     s["acc"].update().tensor_core({"m"}, {"n"}, {"ki"});
-    const Stage a = copy(s, "A", a_by_rows ? 64 : rows), b = copy(s, "B", b_by_columns ? 64 : columns);
-    if (in_clusters) along_n ? deal_out(s, a, a_by_rows, rows) : deal_out(s, b, b_by_columns, columns);
+    const Stage a = copy_operand(s, "A", !a_by_rows), b = copy_operand(s, "B", !b_by_columns);
+    if (cluster > 1)
+      along_n ? deal_out(s, a, !a_by_rows, rows, cluster) : deal_out(s, b, !b_by_columns, columns, cluster);
     if (slots > 1) s["acc"].update().pipeline("ko", slots);
     const std::vector<FuncName> rest =
         staged ? std::vector<FuncName>{"acc", out, "C"} : std::vector<FuncName>{"acc", "C"};
@@ -66,25 +99,6 @@ struct Product {
       s.role("multiply", rest, {.warps = rows / 16});
     }
     return s;
-  }
-
-  /// Panels of the operand, where there are some for each block; else parts of its rows.
-  void deal_out(Schedule& s, const Stage& c, bool dense_along_k, int side) const {
-    if (!dense_along_k && side / 64 % cluster == 0) {
-      s[c].multicast("do");
-      return;
-    }
-    s[c].split("d1", "share", "dr", (dense_along_k ? side : 64) / cluster).multicast("share");
-  }
-
-  /// Rows of 64 elements; wider ones as panels of such.
-  static Stage copy(Schedule& s, const char* operand, int dense) {
-    const Stage c = s.in(operand, {"acc"});
-    s[c].compute_at(s["acc"].update(), "ko").store_in(Memory::Shared).copy(Copy::Tma).swizzle(128);
-    if (dense == 64) return c;
-    s[c].layout({"d0 % 64", "d1", "d0 / 64"});
-    s[c].split("d0", "do", "di", 64).reorder("di", "d1", "do");
-    return c;
   }
 
   void check(std::int64_t m, std::int64_t n, std::int64_t k) const {
