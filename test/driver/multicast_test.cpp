@@ -136,6 +136,71 @@ TEST(Multicast, LeavesSumsToTheirBlock) {
   expect_refused(p, s, {"blocks of a cluster have partial results of 'sum', and roles"});
 }
 
+/// Of two kernels each has clusters of its own, one of a single block.
+TEST(Multicast, IsOfEachKernelByItself) {
+  Dim M("M"), N("N"), K("K"), L("L");
+  ImageParam A(BFloat(16), {K, M}, "A"), B(BFloat(16), {K, L}, "B"), D(BFloat(16), {L, N}, "D");
+  Var n("n"), m("m"), l("l");
+  RDom k(0, K, "k"), j(0, L, "j");
+  Func first("first"), P("P"), second("second"), C("C");
+  first(l, m) += cast<float>(A(k, m)) * cast<float>(B(k, l));
+  P(l, m) = cast<bfloat16_t>(first(l, m));
+  second(n, m) += cast<float>(P(j, m)) * cast<float>(D(j, n));
+  C(n, m) = second(n, m);
+  const Pipeline p("products", {A, B, D}, {Output(C, {N, M})});
+  Schedule s;
+  const auto kernel = [&](const char* result, const char* sums, const char* column, const char* summed,
+                          const std::vector<FuncName>& operands, int cluster) {
+    s[result]
+        .compute_root()
+        .tile(column, "m", "no", "mo", "ni", "mi", 64, 64 * cluster)
+        .split("mi", "mc", "mj", 64);
+    s[result].gpu_blocks("no", "mo").reorder("ni", "mj", "mc").cluster("mc");
+    s[sums].compute_at(result, "mc").store_in(Memory::Register);
+    s[sums].update().split(summed, "ko", "ki", 64).reorder("ki", column, "m", "ko");
+    s[sums].update().tensor_core({"m"}, {column}, {"ki"});
+    std::vector<FuncName> copied;
+    for (const FuncName& operand : operands) {
+      const Stage c = s.in(operand, {sums});
+      s[c].compute_at(s[sums].update(), "ko").store_in(Memory::Shared).copy(Copy::Tma).swizzle(128);
+      if (!copied.empty()) s[c].split("d1", "share", "dr", 32).multicast("share");
+      copied.emplace_back(c);
+    }
+    s[sums].update().pipeline("ko", 2);
+    s.role(std::string("copy ") + result, copied, {.warps = 1});
+    s.role(std::string("multiply ") + result, {result}, {.warps = 4});
+  };
+  kernel("P", "first", "l", "k", {"A", "B"}, 1);
+  kernel("C", "second", "n", "j", {"P", "D"}, 2);
+  const std::vector<Buffer> inputs = {testing::random_buffer(BFloat(16), {136, 200}, 1),
+                                      testing::random_buffer(BFloat(16), {136, 72}, 2),
+                                      testing::random_buffer(BFloat(16), {72, 104}, 3)};
+  const Verification found = p.verify(s, "sm_90a", inputs, {}, {}, {.random_landing = true});
+  EXPECT_TRUE(found.clean()) << found.str();
+  testing::expect_matches(p, s, kHopper, inputs, {Buffer(Float(32), {104, 200})});
+}
+
+/// Clusters that have sums together go by strips as well.
+TEST(Multicast, ClustersWithoutRolesGoByStrips) {
+  Dim N("N"), X("X"), Y("Y");
+  ImageParam in(Float(32), {N, X, Y}, "in");
+  Var x("x"), y("y");
+  RDom n(0, N, "n");
+  Func sum("sum"), out("out");
+  sum(x, y) += in(n, x, y);
+  out(x, y) = sum(x, y) * 2.0f;
+  const Pipeline p("sums", {in}, {Output(out, {X, Y})});
+  Schedule s;
+  s["out"].gpu_blocks("x", "y").raster(Grouped{3});
+  s["sum"].compute_at("out", "x").store_in(Memory::Register);
+  s["sum"].update().split("n", "nc", "ni", 64).cluster("nc").gpu_threads("ni");
+  s.assume("N", Assumption::exact(128));
+  const std::vector<Buffer> inputs = {testing::random_buffer(Float(32), {128, 5, 7}, 1)};
+  const Verification found = p.verify(s, "sm_90a", inputs);
+  EXPECT_TRUE(found.clean()) << found.str();
+  testing::expect_matches(p, s, kHopper, inputs, {Buffer(Float(32), {5, 7})});
+}
+
 TEST(Multicast, IsReadAsCode) {
   calotype_context context{};
   if (calotype_nvrtc_version(&context) == 0) GTEST_SKIP() << context.error.message;
